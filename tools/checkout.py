@@ -24,6 +24,10 @@ PACKAGE = ROOT / "extension" / "pgchunk"
 REQUIREMENTS = ROOT / "extension" / "requirements.txt"
 
 
+class SourceError(Exception):
+    """The SQL sources can't be put together; the message names the file and the fault."""
+
+
 def version() -> str:
     """Return the version, which is written once, in the control file."""
     found = re.search(r"^default_version = '([^']+)'", CONTROL.read_text(encoding="utf-8"), re.MULTILINE)

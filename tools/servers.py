@@ -72,7 +72,7 @@ class Server:
         found = re.search(r"libpython(3\.\d+)\S* => (\S+)", linked)
         if found is None:
             return None
-        name, library = f"python{found[1]}", Path(found[2])
+        name, library = f"python{found[1]}", Path(found[2]).resolve()
         beside = [parent / "bin" / name for parent in library.parents if (parent / "bin" / name).exists()]
         on_path = shutil.which(name)
         return beside[0] if beside else Path(on_path) if on_path else None

@@ -1,0 +1,241 @@
+"""A real server for the tests: one cluster for the session, one template database, one clone of it for each test.
+
+Where the server comes from: PGCHUNK_TEST_DSN names one (its role must be a superuser); --testcontainers starts one in
+a container; else a private cluster is made with the programs that `make deps` found. The cluster is made when the
+first test asks for it, so that the tests of the core need none; several workers share one.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import subprocess
+import tempfile
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import servers
+from cluster import THROWAWAY, Cluster, give_to_server
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+
+TEMPLATE_SQL = "CREATE EXTENSION pgchunk CASCADE; SELECT pgchunk.create_tables()"
+IMAGE = "pgchunk-test"
+Connect = Callable[..., psycopg.Connection[Any]]
+"""connect(**conninfo) opens a further connection to the test's database; it is closed when the test ends."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--testcontainers", action="store_true", help="run the server in a container (needs Docker)")
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    if dsn := os.environ.get("PGCHUNK_TEST_DSN"):
+        with psycopg.connect(dsn) as connection:
+            return f"server: PostgreSQL {connection.info.parameter_status('server_version')} of PGCHUNK_TEST_DSN"
+    if config.getoption("--testcontainers"):
+        return f"server: a container of the image {IMAGE}"
+    server = servers.complete()
+    return f"server: {server.version}, {server.pg_config}" if server else "server: none; `make deps` installs one"
+
+
+# The session's server. What is made once is told to the other workers through a folder that they share.
+
+
+@pytest.fixture(scope="session")
+def shared_folder(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    base = tmp_path_factory.getbasetemp()
+    return base if worker_id == "master" else base.parent
+
+
+@pytest.fixture(scope="session")
+def worker_id(request: pytest.FixtureRequest) -> str:
+    return getattr(request.config, "workerinput", {"workerid": "master"})["workerid"]
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    with (folder / "server.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@pytest.fixture(scope="session")
+def session_server(shared_folder: Path, request: pytest.FixtureRequest) -> dict[str, str]:
+    """The session's server: its `dsn` (a superuser's, to the maintenance database) and its `template` database."""
+    told = shared_folder / "server.json"
+    with locked(shared_folder):
+        if not told.exists():
+            server = start_server(bool(request.config.getoption("--testcontainers")))
+            told.write_text(json.dumps(server))  # before the template, so that a failure there still stops the server
+            make_template(server)
+        found: dict[str, str] = json.loads(told.read_text())
+    return found
+
+
+def start_server(in_container: bool) -> dict[str, str]:
+    """Start what the options ask for. Besides dsn and template the answer says how to end it."""
+    template = f"pgchunk_template_{uuid.uuid4().hex[:8]}"
+    if dsn := os.environ.get("PGCHUNK_TEST_DSN"):
+        return {"dsn": dsn, "template": template, "kind": "given"}
+    if in_container:
+        container, dsn = start_container()
+        return {"dsn": dsn, "template": template, "kind": "container", "container": container}
+    folder = Path(tempfile.mkdtemp(prefix="pgchunk-test-"))
+    cluster = session_cluster(folder)
+    give_to_server(folder)
+    give_to_server(cluster.socket_dir)
+    cluster.create()
+    cluster.start()
+    return {"dsn": cluster.dsn(), "template": template, "kind": "private", "folder": str(folder)}
+
+
+def session_cluster(folder: Path) -> Cluster:
+    return Cluster(servers.chosen(), folder, folder / "s", THROWAWAY)
+
+
+def start_container() -> tuple[str, str]:
+    """Build the project's image, start a container of it, and return its id and a connection string."""
+    from testcontainers.postgres import PostgresContainer  # an extra: only --testcontainers needs it
+
+    root = Path(__file__).resolve().parent.parent
+    subprocess.run(["docker", "build", "--network", "host", "--tag", IMAGE, root], check=True)
+    os.environ["TESTCONTAINERS_RYUK_DISABLED"] = "true"
+    container = PostgresContainer(IMAGE, username="postgres", password="postgres", dbname="postgres", driver=None)
+    container.start()
+    return container.get_wrapped_container().id, container.get_connection_url()
+
+
+def make_template(server: dict[str, str]) -> None:
+    name = server["template"]
+    with psycopg.connect(server["dsn"], autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    with psycopg.connect(server["dsn"], dbname=name, autocommit=True) as connection:
+        connection.execute(TEMPLATE_SQL)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End the server after the last worker; the workers have all ended when the controller comes here."""
+    factory = getattr(config, "_tmp_path_factory", None)
+    if factory is None or hasattr(config, "workerinput"):
+        return
+    told = factory.getbasetemp() / "server.json"
+    if told.exists():
+        end_server(json.loads(told.read_text()))
+        told.unlink()
+
+
+def end_server(server: dict[str, str]) -> None:
+    if server["kind"] == "given":
+        with psycopg.connect(server["dsn"], autocommit=True) as connection:
+            connection.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(server["template"])))
+    elif server["kind"] == "container":
+        subprocess.run(["docker", "rm", "--force", "--volumes", server["container"]], check=True, capture_output=True)
+    else:
+        folder = Path(server["folder"])
+        session_cluster(folder).stop("immediate")
+        subprocess.run(["rm", "-rf", folder], check=True)
+
+
+# One test's database
+
+
+@contextmanager
+def scratch_database(server: dict[str, str], template: str) -> Iterator[str]:
+    """A database made from a template, dropped at the end; yields a connection string to it."""
+    name = f"pgchunk_test_{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(server["dsn"], autocommit=True) as admin:
+        create = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
+        admin.execute(create.format(sql.Identifier(name), sql.Identifier(template)))
+        try:
+            yield make_conninfo(server["dsn"], dbname=name)
+        finally:
+            admin.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@pytest.fixture
+def dsn(session_server: dict[str, str]) -> Iterator[str]:
+    """Connection string, as superuser, to this test's own database, which has the extension and its tables."""
+    with scratch_database(session_server, session_server["template"]) as conninfo:
+        yield conninfo
+
+
+@pytest.fixture
+def empty_dsn(session_server: dict[str, str]) -> Iterator[str]:
+    """Connection string, as superuser, to a database of this test's own without the extension."""
+    with scratch_database(session_server, "template0") as conninfo:
+        yield conninfo
+
+
+@contextmanager
+def connections(conninfo: str) -> Iterator[Connect]:
+    opened: list[psycopg.Connection[Any]] = []
+
+    def connect(*, autocommit: bool = True, **changes: Any) -> psycopg.Connection[Any]:
+        opened.append(psycopg.connect(conninfo, autocommit=autocommit, **changes))
+        return opened[-1]
+
+    try:
+        yield connect
+    finally:
+        for connection in opened:
+            connection.close()
+
+
+@pytest.fixture
+def connect(dsn: str) -> Iterator[Connect]:
+    """Open further connections to this test's database: connect(user=..., autocommit=False, ...)."""
+    with connections(dsn) as opener:
+        yield opener
+
+
+@pytest.fixture
+def db(connect: Connect) -> psycopg.Connection[Any]:
+    """A superuser's connection, in autocommit as psql is, to this test's own database."""
+    return connect()
+
+
+@pytest.fixture
+def make_role(session_server: dict[str, str]) -> Iterator[Callable[..., str]]:
+    """make_role(options='') makes a role that may log in, and returns its name; connect(user=name) is that role.
+
+    Asked for before `dsn` or `db`, it outlives the database, so that what it owns there is gone when it is dropped.
+    """
+    made: list[str] = []
+    with psycopg.connect(session_server["dsn"], autocommit=True) as admin:
+
+        def make(options: str = "") -> str:
+            name = f"pgchunk_role_{uuid.uuid4().hex[:12]}"
+            admin.execute(f"CREATE ROLE {name} LOGIN PASSWORD 'test' {options}")
+            made.append(name)
+            return name
+
+        yield make
+        for name in made:
+            admin.execute(f"DROP ROLE {name}")
+
+
+@pytest.fixture
+def server_version(db: psycopg.Connection[Any]) -> int:
+    """The server's version as a number: 150020 for 15.20."""
+    return db.info.server_version
+
+
+@pytest.fixture
+def psql(dsn: str) -> Callable[..., str]:
+    """psql('-c', 'SELECT 1') runs psql on this test's database, stops at the first error, and returns its output."""
+    program = servers.chosen().bindir / "psql" if servers.complete() else Path("psql")
+
+    def run(*arguments: str | Path) -> str:
+        command = [program, "-X", "-v", "ON_ERROR_STOP=1", "-d", dsn, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PGCLIENTENCODING": "UTF8"})
+        assert done.returncode == 0, f"psql said: {done.stderr}"
+        return done.stdout
+
+    return run

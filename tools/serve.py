@@ -1,0 +1,102 @@
+"""`serve`: the embedded default, a private server for this checkout; `stop`: stop it.
+
+serve prints, as the last line on standard output, a connection string for psql. It may be run as often as one likes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from checkout import ROOT, STATE, fail, say
+from cluster import Cluster, ClusterError, can_reach, fits_socket, give_to_server, server_user
+from servers import chosen
+
+DATABASE = "pgchunk"
+REMEMBERED = STATE / "cluster"
+"""A file with the folder of the cluster and the folder of its socket, one a line."""
+
+
+def folders() -> tuple[Path, Path]:
+    """The cluster's folder and its socket's, as remembered or, the first time, as they can be had."""
+    if REMEMBERED.exists():
+        cluster, socket = REMEMBERED.read_text().splitlines()
+        return Path(cluster), Path(socket)
+    cluster = reachable_folder()
+    socket = cluster / "socket"
+    if not fits_socket(socket):
+        socket = Path(tempfile.mkdtemp(prefix="pgchunk-"))
+    return cluster, socket
+
+
+def reachable_folder() -> Path:
+    """The checkout's own .pgchunk/server, or a folder below the server user's home when that user can't get there."""
+    STATE.mkdir(exist_ok=True)
+    own = STATE / "server"
+    give_to_server(own)
+    if can_reach(own):
+        return own
+    own.rmdir()
+    home = Path(server_user().pw_dir)
+    base = home if can_reach(home) else Path(tempfile.gettempdir())
+    return base / f"pgchunk-{hashlib.sha256(os.fsencode(ROOT)).hexdigest()[:12]}"
+
+
+def this_cluster() -> Cluster:
+    folder, socket = folders()
+    return Cluster(chosen(), folder, socket)
+
+
+def serve() -> None:
+    cluster = this_cluster()
+    give_to_server(cluster.folder)
+    give_to_server(cluster.socket_dir)
+    REMEMBERED.write_text(f"{cluster.folder}\n{cluster.socket_dir}\n")
+    if not cluster.exists:
+        say(f"making a private cluster in {cluster.folder}")
+        cluster.create()
+    elif cluster.major() != cluster.server.major:
+        fail(
+            f"{cluster.folder} was made with PostgreSQL {cluster.major()}, and this is {cluster.server.version}\n"
+            f"  to keep it: PG_CONFIG=... make serve; to start anew: make stop clean"
+        )
+    if not cluster.is_running():
+        cluster.start()
+    make_database(cluster)
+    print(cluster.dsn(DATABASE))
+
+
+def make_database(cluster: Cluster) -> None:
+    """Create the database, the extension and the tables where they are not there yet."""
+    if not cluster.sql(f"SELECT 1 FROM pg_database WHERE datname = '{DATABASE}'"):
+        cluster.sql(f"CREATE DATABASE {DATABASE}")
+    cluster.sql("CREATE EXTENSION IF NOT EXISTS pgchunk CASCADE; SELECT pgchunk.create_tables()", DATABASE)
+
+
+def stop() -> None:
+    if not REMEMBERED.exists():
+        say("no private server was made here")
+        return
+    cluster = this_cluster()
+    if not cluster.exists or not cluster.is_running():
+        say("the private server is not running")
+        return
+    cluster.stop()
+    say("stopped")
+
+
+def main() -> None:
+    verbs = {"serve": serve, "stop": stop}
+    if len(sys.argv) != 2 or sys.argv[1] not in verbs:
+        fail(f"usage: serve.py {'|'.join(verbs)}")
+    try:
+        verbs[sys.argv[1]]()
+    except ClusterError as error:
+        fail(str(error))
+
+
+if __name__ == "__main__":
+    main()
