@@ -1,0 +1,300 @@
+"""The command line: what can be asked for, and the exit status. Each command is a call into its module."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from pgchunk import STRATEGIES, __version__
+from pgchunk_loader.files import File, Source, format_of
+from pgchunk_loader.problems import CANNOT_WORK, INTERRUPTED, SOME_SKIPPED, SkipError, UnusableError
+from pgchunk_loader.report import Report, Screen
+from pgchunk_loader.roots import open_root
+from pgchunk_loader.target import Target
+from pgchunk_loader.text import decode, read_text
+from pgchunk_loader.walk import DEFAULT_MAX_BYTES, Rules
+
+app = typer.Typer(
+    help="Markdown and text files into PostgreSQL, chunked by the database (extension pgchunk).",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+)
+
+EXIT_STATUSES: Final = (
+    "Exit status: 0 all well; 1 some files were skipped; 2 wrong usage, or no server or extension there."
+)
+MAX_CONNECTIONS: Final = 64
+_SIZE: Final = re.compile(r"(\d+)\s*([kmg]?)(i?b)?", re.IGNORECASE)
+_FACTORS: Final = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3}
+
+
+class Format(StrEnum):
+    """How results are written."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
+def _strategy_names(incomplete: str) -> list[str]:
+    return [name for name in STRATEGIES if name.startswith(incomplete)]
+
+
+def _size(text: str) -> int:
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise typer.BadParameter(f"{text!r} is not a size; give bytes, or for instance 500kB or 8MB")
+    return int(match[1]) * _FACTORS[match[2].lower()]
+
+
+Dsn = Annotated[
+    str,
+    typer.Option(
+        envvar="PGCHUNK_DSN",
+        metavar="DSN",
+        help="Connection string; without it libpq's PG* variables and defaults hold.",
+        show_default=False,
+    ),
+]
+CollectionName = Annotated[
+    str | None,
+    typer.Option("--collection", metavar="NAME", help="The pair of tables; not needed while there is one."),
+]
+StrategyName = Annotated[
+    str | None,
+    typer.Option(
+        "--strategy",
+        "-s",
+        metavar="NAME",
+        help="Chunk with this strategy, kept as metadata key 'pgchunk.strategy'.",
+        autocompletion=_strategy_names,
+    ),
+]
+OutputFormat = Annotated[Format, typer.Option("--format", "-f", help="For a person or for a program.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Write only what went wrong.")]
+MaxBytes = Annotated[
+    int,
+    typer.Option(metavar="SIZE", parser=_size, help="Skip longer files; bytes, or with kB, MB, GB."),
+]
+
+
+@contextmanager
+def _exit_statuses(screen: Screen) -> Iterator[None]:
+    """Turns what ended a command into a message and an exit status."""
+    try:
+        yield
+    except UnusableError as problem:
+        screen.problem(problem.message, problem.hint)
+        raise typer.Exit(CANNOT_WORK) from None
+    except BrokenPipeError:
+        # The reader has seen enough, as with `| head`; without this Python complains once more when it exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(SOME_SKIPPED) from None
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"pgchunk {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool,
+        typer.Option("--version", is_eager=True, callback=_show_version, help="Print the version and exit."),
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command(
+    epilog=EXIT_STATUSES,
+    help="""
+    Load a directory, or one file, and keep the database in step with it.
+
+    Files are known by their absolute path, or by --base-url and the path below the directory. An unchanged
+    file costs no write. Loaded are *.md, *.markdown, *.mdx and *.txt; dotfiles and dot-directories are left
+    out and symbolic links are never followed. Front matter becomes metadata.
+
+    Examples:
+
+    pgchunk load docs
+
+    pgchunk load docs --base-url https://example.org/docs --prune
+
+    pgchunk load docs --dry-run
+
+    pgchunk load . --gitignore --exclude 'drafts/' --include '*.rst' -j 8
+    """,
+)
+def load(
+    path: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A directory, or one file.", show_default=False)
+    ],
+    dsn: Dsn = "",
+    collection: CollectionName = None,
+    strategy: StrategyName = None,
+    base_url: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="What stands for DIR in source_uri; paths are percent-encoded."),
+    ] = None,
+    include: Annotated[
+        list[str] | None,
+        typer.Option(metavar="GLOB", help="Load these files too; a pattern as in .gitignore."),
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(metavar="GLOB", help="Leave these out; a pattern as in .gitignore.")
+    ] = None,
+    gitignore: Annotated[bool, typer.Option("--gitignore", help="Leave out what git ignores.")] = False,
+    max_bytes: MaxBytes = DEFAULT_MAX_BYTES,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", min=1, max=MAX_CONNECTIONS, help="Connections to write on.")
+    ] = min(4, os.cpu_count() or 1),
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Delete documents of this directory whose file is gone.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Prune over 20 % without asking.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Go on, and load what changes.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", "-n", help="Show what would be chunked; uses no server.")
+    ] = False,
+    output: OutputFormat = Format.TABLE,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Name what the rules leave out.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    screen = Screen(quiet=quiet, verbose=verbose, as_json=output is Format.JSON)
+    with _exit_statuses(screen):
+        root, only = open_root(path, base_url)
+        source = Source(root, Rules(include or (), exclude or (), gitignore, max_bytes), only)
+        if only is not None and (prune or watch):
+            raise UnusableError("--prune and --watch need a directory", f"Give the directory of {only!r}.")
+        if dry_run:
+            if prune or watch:
+                raise UnusableError("--dry-run asks no server, so it cannot go with --prune or --watch")
+            _dry_run(source, strategy, screen)
+        else:
+            _load(source, Target(dsn, collection, strategy, jobs, prune, yes), screen, watch=watch)
+    raise typer.Exit(screen.report.exit_status)
+
+
+def _dry_run(source: Source, strategy: str | None, screen: Screen) -> None:
+    from pgchunk_loader.plan import plans, show_plans
+
+    show_plans(plans(source, strategy, screen), screen)
+
+
+def _load(source: Source, target: Target, screen: Screen, *, watch: bool) -> None:
+    from pgchunk_loader.run import load_once
+
+    if not watch:
+        load_once(source, target, screen)
+        return
+    from pgchunk_loader.watch import changes
+
+    try:
+        for _ in changes(source.root.directory):
+            screen.report = Report()
+            load_once(source, target, screen)
+    except KeyboardInterrupt:
+        screen.note("no longer watching")
+
+
+@app.command(
+    epilog=EXIT_STATUSES,
+    help="""
+    Show the chunks that the database would make of a file; uses no server.
+
+    Examples:
+
+    pgchunk preview README.md
+
+    pgchunk preview README.md --strategy sections --option max_tokens=256 --full
+
+    pgchunk preview - --format json < notes.md
+    """,
+)
+def preview(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file, or - for standard input.")],
+    strategy: StrategyName = "default",
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", "-o", metavar="NAME=VALUE", help="Change an option of the strategy."),
+    ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="Write the whole text that would be embedded.")
+    ] = False,
+    max_bytes: MaxBytes = DEFAULT_MAX_BYTES,
+    output: OutputFormat = Format.TABLE,
+    quiet: Quiet = False,
+) -> None:
+    from pgchunk_loader.plan import chunks_of, find_strategy, show_chunks
+
+    screen = Screen(quiet=quiet, as_json=output is Format.JSON)
+    with _exit_statuses(screen):
+        chosen = find_strategy(strategy or "default", _options(option or []))
+        try:
+            title, chunks = chunks_of(_one_file(file, max_bytes), chosen)
+        except SkipError as skipped:
+            screen.skip(str(file), skipped)
+        else:
+            show_chunks(title, chunks, screen, full=full)
+    raise typer.Exit(screen.report.exit_status)
+
+
+def _one_file(path: Path, max_bytes: int) -> File:
+    if str(path) == "-":
+        return File("-", "", decode(sys.stdin.buffer.read()), "markdown")
+    root, only = open_root(path, None)
+    if only is None:
+        raise UnusableError(f"{str(path)!r} is a directory", f"Run: pgchunk load --dry-run {path}")
+    text = read_text(root.directory / only, max_bytes)
+    return File(only, root.uri(only), text, format_of(only))
+
+
+def _options(given: list[str]) -> dict[str, Any]:
+    """Options of a strategy from NAME=VALUE: the value is JSON, or text when it is not."""
+    options: dict[str, Any] = {}
+    for each in given:
+        name, equals, value = each.partition("=")
+        if not equals:
+            raise UnusableError(
+                f"--option {each!r} is not NAME=VALUE", "For instance: --option max_tokens=256"
+            )
+        try:
+            options[name.strip()] = json.loads(value)
+        except ValueError:
+            options[name.strip()] = value
+    return options
+
+
+@app.command(
+    epilog=EXIT_STATUSES,
+    help="""
+    Show what the database holds: documents, chunks, how many are stale or wait for an embedding.
+
+    Examples:
+
+    pgchunk status
+
+    pgchunk status --dsn postgresql://app@db.example.org/app --format json
+    """,
+)
+def status(dsn: Dsn = "", collection: CollectionName = None, output: OutputFormat = Format.TABLE) -> None:
+    from pgchunk_loader.run import read_status
+    from pgchunk_loader.status import show_status
+
+    screen = Screen(as_json=output is Format.JSON)
+    with _exit_statuses(screen):
+        show_status(read_status(dsn, collection, screen), screen)

@@ -1,0 +1,85 @@
+"""Every statement that the command sends. Names in braces are identifiers, quoted when composed."""
+
+from __future__ import annotations
+
+from typing import Final
+
+#: Which of what is needed is there; each is asked for before it is used.
+INSTALLED: Final = """
+    SELECT e.extversion AS version,
+           to_regclass('pgchunk.collections') IS NOT NULL AS has_collections,
+           has_schema_privilege(e.extnamespace, 'USAGE') AS may_use,
+           current_user AS role,
+           current_database() AS database
+    FROM pg_catalog.pg_extension AS e
+    WHERE e.extname = 'pgchunk'
+"""
+
+#: The tables of a collection, what they have beyond the needed columns, and what this role may do with them.
+COLLECTION: Final = """
+    SELECT c.name, c.key_column, c.uri_column, c.content_column, c.format_column,
+           dn.nspname AS documents_schema, d.relname AS documents_table,
+           cn.nspname AS chunks_schema, ch.relname AS chunks_table,
+           EXISTS (SELECT FROM pg_catalog.pg_attribute AS a WHERE a.attrelid = d.oid AND NOT a.attisdropped
+                   AND a.attname = 'metadata' AND a.atttypid = 'jsonb'::regtype) AS has_metadata,
+           EXISTS (SELECT FROM pg_catalog.pg_attribute AS a WHERE a.attrelid = d.oid AND NOT a.attisdropped
+                   AND a.attname = 'content_hash') AS has_hash,
+           has_any_column_privilege(d.oid, 'SELECT') AS may_select,
+           has_any_column_privilege(d.oid, 'INSERT') AS may_insert,
+           has_any_column_privilege(d.oid, 'UPDATE') AS may_update,
+           has_table_privilege(d.oid, 'DELETE') AS may_delete,
+           has_table_privilege(ch.oid, 'SELECT') AS may_select_chunks
+    FROM pgchunk.collections AS c
+    LEFT JOIN pg_catalog.pg_class AS d ON d.oid = c.documents
+    LEFT JOIN pg_catalog.pg_namespace AS dn ON dn.oid = d.relnamespace
+    LEFT JOIN pg_catalog.pg_class AS ch ON ch.oid = c.chunks
+    LEFT JOIN pg_catalog.pg_namespace AS cn ON cn.oid = ch.relnamespace
+    ORDER BY c.name
+"""
+
+STRATEGY_NAMES: Final = "SELECT name FROM pgchunk.strategies ORDER BY name"
+
+#: What the database holds of a batch of files.
+STORED: Final = """
+    SELECT d.{uri} AS uri, {hash} AS content_hash, {format} AS format, {metadata} AS metadata
+    FROM {documents} AS d
+    WHERE d.{uri} = ANY (%(uris)s)
+"""
+
+STORED_CONTENT: Final = "SELECT d.{content} FROM {documents} AS d WHERE d.{uri} = %(uri)s"
+
+CHUNK_TOTALS: Final = """
+    SELECT count(*), coalesce(sum(c.token_count), 0)
+    FROM {chunks} AS c
+    WHERE c.document_id = ANY (%(keys)s)
+"""
+
+#: The documents of a root; a prefix test, so no character of it is a pattern.
+BELOW_ROOT: Final = """
+    SELECT d.{uri}
+    FROM {documents} AS d
+    WHERE starts_with(d.{uri}, %(prefix)s) AND {of_root}
+"""
+
+DELETE: Final = "DELETE FROM {documents} AS d WHERE d.{uri} = ANY (%(uris)s)"
+
+TOTALS: Final = """
+    SELECT (SELECT count(*) FROM {documents}) AS documents,
+           (SELECT count(*) FROM {chunks}) AS chunks
+"""
+
+#: A chunk is stale when its strategy would be applied differently now, or is gone.
+BY_STRATEGY: Final = """
+    SELECT coalesce(s.name, c.strategy) AS strategy,
+           coalesce(s.is_active, false) AS active,
+           count(DISTINCT c.document_id) AS documents,
+           count(c.id) AS chunks,
+           coalesce(sum(c.token_count), 0)::bigint AS tokens,
+           count(c.id) FILTER (WHERE s.recipe_hash IS DISTINCT FROM c.recipe_hash) AS stale,
+           count(c.id) FILTER (WHERE c.embedding IS NULL) AS not_embedded
+    FROM pgchunk.strategies AS s
+    FULL JOIN {chunks} AS c ON c.strategy = s.name
+    GROUP BY coalesce(s.name, c.strategy), coalesce(s.is_active, false)
+    HAVING count(c.id) > 0 OR coalesce(s.is_active, false)
+    ORDER BY strategy
+"""
