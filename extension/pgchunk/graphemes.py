@@ -1,0 +1,43 @@
+"""Grapheme clusters (Unicode UAX #29): positions inside one are never cut."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import regex
+
+_CLUSTER: Final = regex.compile(r"\X")
+#: How far back a certain boundary is looked for before the text is walked from its start.
+_LOOK_BACK: Final = 64
+
+
+def cluster_end(text: str, position: int) -> int:
+    """The end of the cluster that begins at ``position``."""
+    match = _CLUSTER.match(text, position)
+    return match.end() if match else position
+
+
+def is_boundary(text: str, position: int) -> bool:
+    """Whether a cluster ends at ``position``, given that what stands before is no emoji or flag."""
+    return not 0 < position < len(text) or cluster_end(text, position - 1) == position
+
+
+def boundary_before(text: str, start: int, position: int) -> int:
+    """The last cluster boundary at or before ``position``; ``start`` is a boundary and not behind it."""
+    if position >= len(text):
+        return len(text)
+    at = _certain_boundary(text, start, position)
+    while at < position:
+        end = cluster_end(text, at)
+        if end > position:
+            return at
+        at = end
+    return at
+
+
+def _certain_boundary(text: str, start: int, position: int) -> int:
+    """A boundary near ``position`` that needs no context: between two printable ASCII characters."""
+    for at in range(position, max(start, position - _LOOK_BACK), -1):
+        if " " <= text[at - 1] <= "~" and " " <= text[at] <= "~":
+            return at
+    return start

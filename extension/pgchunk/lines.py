@@ -1,0 +1,18 @@
+"""Lines of a text: they end at \\n, \\r\\n and \\r, and at nothing else."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_LINE_END: Final = re.compile(r"\r\n|\n|\r")
+
+
+def line_starts(text: str, start: int = 0, end: int | None = None) -> list[int]:
+    """Offsets in characters at which the lines of text[start:end] begin, and the end as the last entry."""
+    stop = len(text) if end is None else end
+    starts = [start]
+    starts.extend(match.end() for match in _LINE_END.finditer(text, start, stop))
+    if starts[-1] != stop:
+        starts.append(stop)
+    return starts

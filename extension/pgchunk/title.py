@@ -1,0 +1,72 @@
+"""The title of a document that came without one."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from pgchunk.blocks import Parsed
+from pgchunk.frontmatter import body_start, split_front_matter
+from pgchunk.parse import parse_markdown
+from pgchunk.titles import fold
+
+_TITLE_ENTRY: Final = {
+    "yaml": re.compile(r"^title[ \t]*:[ \t]*(.+?)[ \t]*\r?$", re.MULTILINE | re.IGNORECASE),
+    "toml": re.compile(r"^title[ \t]*=[ \t]*(.+?)[ \t]*\r?$", re.MULTILINE | re.IGNORECASE),
+}
+_QUOTED: Final = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^']|'')*)'")
+_YAML_COMMENT: Final = re.compile(r"\s+#.*\Z")
+_BLOCK_SCALAR: Final = re.compile(r"[|>][+-]?\d?\Z")
+#: A line that may make an H1: an ATX heading, or the underline of a setext one.
+_MAYBE_H1: Final = re.compile(r"^ {0,3}(?:#(?:[ \t].*)?|=+[ \t]*)(?:\r\n|\r|\n|\Z)", re.MULTILINE)
+
+
+def derive_title(text: str, source_uri: str, format: str = "markdown") -> str:
+    """The title a document gets when none is given.
+
+    It comes from front matter, else the first H1, else the last part of ``source_uri``; plain text has only the last.
+    """
+    said = _front_matter_title(text) or _first_h1(text) if format == "markdown" else ""
+    return said or _last_part(source_uri)
+
+
+def title_of(text: str, parsed: Parsed) -> str:
+    """The title that a parsed document says itself: from front matter, else the first H1, else an empty string."""
+    return _front_matter_title(text) or _h1_of(parsed)
+
+
+def _front_matter_title(text: str) -> str:
+    front = split_front_matter(text)
+    match = _TITLE_ENTRY[front.kind].search(front.body) if front else None
+    if match is None:
+        return ""
+    value = match[1]
+    quoted = _QUOTED.match(value)
+    if quoted:
+        double, single = quoted.groups()
+        value = re.sub(r"\\(.)", r"\1", double) if double is not None else single.replace("''", "'")
+    else:
+        value = _YAML_COMMENT.sub("", value)
+    return "" if _BLOCK_SCALAR.match(value) else fold(value)
+
+
+def _first_h1(text: str) -> str:
+    """The first H1. Most documents begin with it, so only the text up to the first line that may be one is parsed."""
+    candidate = _MAYBE_H1.search(text, body_start(text))
+    if candidate is None:
+        return ""
+    return _h1_of(parse_markdown(text[: candidate.end()])) or _h1_of(parse_markdown(text))
+
+
+def _h1_of(parsed: Parsed) -> str:
+    for block in parsed.blocks:
+        if block.kind == "heading" and block.level == 1:
+            title = parsed.plain_title(block.raw_title)
+            if title:
+                return title
+    return ""
+
+
+def _last_part(source_uri: str) -> str:
+    trimmed = re.sub(r"[?#].*\Z", "", source_uri).rstrip("/") or source_uri
+    return fold(trimmed.rsplit("/", 1)[-1]) or source_uri
