@@ -1,14 +1,15 @@
 """Assemble the extension scripts from their sources.
 
     header.sql                    session settings for the script
-    state/VERSION/NNN-topic.sql   tables, types and explicit drops: each runs once, in the version that brings it
+    state/VERSION/NNN-topic.sql   tables, types and explicit drops: each runs once, in its version
     code/NN-topic.sql             functions, triggers, comments, grants: replaced as a whole at any time
 
-Install of a version is header + all state up to it + code. The step from the version before is header + the state of
-the new version + code. Postgres chains the steps.
+Install of a version is header + all state up to it + code. The step from the version before is header + the
+state of the new version + code. Postgres chains the steps.
 
-A line that holds only @PRELUDE@ becomes the text of prelude.py.in; @VERSION@ becomes the version. @PRIVATE_DIR@, the
-folder of the Python package, depends on the server and is filled in when the script is installed.
+A line that holds only @PRELUDE@ becomes the text of prelude.py.in; @VERSION@ becomes the version.
+@PRIVATE_DIR@, the folder of the Python package, depends on the server and is filled in when the script is
+installed.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ def version_key(version: str) -> tuple[int, ...]:
 def numbered(folder: Path) -> list[Path]:
     """The sources in a folder in the order of their numbers.
 
-    Raises SourceError when a name has no number or two have the same one. In a state folder the numbers must also run
-    001, 002, 003 ...: a gap there is a file that somebody forgot to add.
+    Raises SourceError when a name has no number or two have the same one. In a state folder the numbers must
+    also run 001, 002, 003 ...: a gap there is a file that somebody forgot to add.
     """
     seen: dict[int, Path] = {}
     for path in sorted(folder.glob("*.sql")):
@@ -83,7 +84,9 @@ def expanded(source: Path, version: str, sql: Path) -> str:
     if "@PRELUDE@" in text:
         prelude = (sql / "prelude.py.in").read_text(encoding="utf-8").rstrip("\n")
         # A function, so that a backslash in the prelude stays one.
-        text = re.sub(r"^([ \t]*)@PRELUDE@[ \t]*$", lambda found: indented(prelude, found[1]), text, flags=re.MULTILINE)
+        text = re.sub(
+            r"^([ \t]*)@PRELUDE@[ \t]*$", lambda found: indented(prelude, found[1]), text, flags=re.MULTILINE
+        )
     text = text.replace("@VERSION@", version)
     if unknown := set(PLACEHOLDER.findall(text)) - {LEFT_FOR_INSTALL}:
         raise SourceError(f"{source}: unknown placeholder {', '.join(sorted(unknown))}")
@@ -95,7 +98,7 @@ def indented(text: str, margin: str) -> str:
 
 
 def scripts(sql: Path = SQL) -> dict[str, str]:
-    """File name to text of every script of the current version: the install script and the step to it, if any."""
+    """File name to text of the current version's scripts: install and, if any, the step to it."""
     version = checkout.version()
     if version_key(version) < version_key(versions(sql)[-1]):
         raise SourceError(f"sql/state holds {versions(sql)[-1]}, and the control file says {version}")

@@ -1,8 +1,10 @@
-"""A real server for the tests: one cluster for the session, one template database, one clone of it for each test.
+"""A real server for the tests: one cluster for the session, one template database, one clone of it for each
+test.
 
-Where the server comes from: PGCHUNK_TEST_DSN names one (its role must be a superuser); --testcontainers starts one in
-a container; else a private cluster is made with the programs that `make deps` found. The cluster is made when the
-first test asks for it, so that the tests of the core need none; several workers share one.
+Where the server comes from: PGCHUNK_TEST_DSN names one (its role must be a superuser); --testcontainers
+starts one in a container; else a private cluster is made with the programs that `make deps` found. The
+cluster is made when the first test asks for it, so that the tests of the core need none; several workers
+share one.
 """
 
 from __future__ import annotations
@@ -20,10 +22,11 @@ from typing import Any
 
 import psycopg
 import pytest
-import servers
-from cluster import THROWAWAY, Cluster, give_to_server
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
+
+import servers
+from cluster import THROWAWAY, Cluster, give_to_server
 
 TEMPLATE_SQL = "CREATE EXTENSION pgchunk CASCADE; SELECT pgchunk.create_tables()"
 IMAGE = "pgchunk-test"
@@ -32,17 +35,25 @@ Connect = Callable[..., psycopg.Connection[Any]]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--testcontainers", action="store_true", help="run the server in a container (needs Docker)")
+    parser.addoption(
+        "--testcontainers", action="store_true", help="run the server in a container (needs Docker)"
+    )
 
 
 def pytest_report_header(config: pytest.Config) -> str:
     if dsn := os.environ.get("PGCHUNK_TEST_DSN"):
         with psycopg.connect(dsn) as connection:
-            return f"server: PostgreSQL {connection.info.parameter_status('server_version')} of PGCHUNK_TEST_DSN"
+            return (
+                f"server: PostgreSQL {connection.info.parameter_status('server_version')} of PGCHUNK_TEST_DSN"
+            )
     if config.getoption("--testcontainers"):
         return f"server: a container of the image {IMAGE}"
     server = servers.complete()
-    return f"server: {server.version}, {server.pg_config}" if server else "server: none; `make deps` installs one"
+    return (
+        f"server: {server.version}, {server.pg_config}"
+        if server
+        else "server: none; `make deps` installs one"
+    )
 
 
 # The session's server. What is made once is told to the other workers through a folder that they share.
@@ -68,15 +79,18 @@ def locked(folder: Path) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def session_server(shared_folder: Path, request: pytest.FixtureRequest) -> dict[str, str]:
-    """The session's server: its `dsn` (a superuser's, to the maintenance database) and its `template` database."""
+    """The session's server: `dsn` (a superuser's, to the maintenance database) and `template`."""
     told = shared_folder / "server.json"
     with locked(shared_folder):
         if not told.exists():
-            server = start_server(bool(request.config.getoption("--testcontainers")))
-            told.write_text(json.dumps(server))  # before the template, so that a failure there still stops the server
+            told.write_text(json.dumps(start_server(bool(request.config.getoption("--testcontainers")))))
+        server: dict[str, str] = json.loads(told.read_text())
+        if (
+            "ready" not in server
+        ):  # each worker that comes here says itself why the extension can't be created
             make_template(server)
-        found: dict[str, str] = json.loads(told.read_text())
-    return found
+            told.write_text(json.dumps(server | {"ready": "yes"}))
+    return server
 
 
 def start_server(in_container: bool) -> dict[str, str]:
@@ -107,7 +121,9 @@ def start_container() -> tuple[str, str]:
     root = Path(__file__).resolve().parent.parent
     subprocess.run(["docker", "build", "--network", "host", "--tag", IMAGE, root], check=True)
     os.environ["TESTCONTAINERS_RYUK_DISABLED"] = "true"
-    container = PostgresContainer(IMAGE, username="postgres", password="postgres", dbname="postgres", driver=None)
+    container = PostgresContainer(
+        IMAGE, username="postgres", password="postgres", dbname="postgres", driver=None
+    )
     container.start()
     return container.get_wrapped_container().id, container.get_connection_url()
 
@@ -115,6 +131,7 @@ def start_container() -> tuple[str, str]:
 def make_template(server: dict[str, str]) -> None:
     name = server["template"]
     with psycopg.connect(server["dsn"], autocommit=True) as connection:
+        connection.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(name)))
         connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
     with psycopg.connect(server["dsn"], dbname=name, autocommit=True) as connection:
         connection.execute(TEMPLATE_SQL)
@@ -134,9 +151,13 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def end_server(server: dict[str, str]) -> None:
     if server["kind"] == "given":
         with psycopg.connect(server["dsn"], autocommit=True) as connection:
-            connection.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(server["template"])))
+            connection.execute(
+                sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(server["template"]))
+            )
     elif server["kind"] == "container":
-        subprocess.run(["docker", "rm", "--force", "--volumes", server["container"]], check=True, capture_output=True)
+        subprocess.run(
+            ["docker", "rm", "--force", "--volumes", server["container"]], check=True, capture_output=True
+        )
     else:
         folder = Path(server["folder"])
         session_cluster(folder).stop("immediate")
@@ -160,14 +181,25 @@ def scratch_database(server: dict[str, str], template: str) -> Iterator[str]:
 
 
 @pytest.fixture
-def dsn(session_server: dict[str, str]) -> Iterator[str]:
-    """Connection string, as superuser, to this test's own database, which has the extension and its tables."""
+def made_roles(session_server: dict[str, str]) -> Iterator[list[str]]:
+    """Names of the roles that a test made; dropped after its databases, with what they own there."""
+    names: list[str] = []
+    yield names
+    if names:
+        with psycopg.connect(session_server["dsn"], autocommit=True) as admin:
+            for name in names:
+                admin.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(name)))
+
+
+@pytest.fixture
+def dsn(session_server: dict[str, str], made_roles: list[str]) -> Iterator[str]:
+    """A superuser's connection string to this test's own database, with the extension and its tables."""
     with scratch_database(session_server, session_server["template"]) as conninfo:
         yield conninfo
 
 
 @pytest.fixture
-def empty_dsn(session_server: dict[str, str]) -> Iterator[str]:
+def empty_dsn(session_server: dict[str, str], made_roles: list[str]) -> Iterator[str]:
     """Connection string, as superuser, to a database of this test's own without the extension."""
     with scratch_database(session_server, "template0") as conninfo:
         yield conninfo
@@ -202,23 +234,17 @@ def db(connect: Connect) -> psycopg.Connection[Any]:
 
 
 @pytest.fixture
-def make_role(session_server: dict[str, str]) -> Iterator[Callable[..., str]]:
-    """make_role(options='') makes a role that may log in, and returns its name; connect(user=name) is that role.
+def make_role(session_server: dict[str, str], made_roles: list[str]) -> Callable[..., str]:
+    """make_role(options='') makes a role that may log in; connect(user=its_name) is that role."""
 
-    Asked for before `dsn` or `db`, it outlives the database, so that what it owns there is gone when it is dropped.
-    """
-    made: list[str] = []
-    with psycopg.connect(session_server["dsn"], autocommit=True) as admin:
+    def make(options: str = "") -> str:
+        name = f"pgchunk_role_{uuid.uuid4().hex[:12]}"
+        with psycopg.connect(session_server["dsn"], autocommit=True) as admin:
+            admin.execute(f"CREATE ROLE {name} LOGIN PASSWORD '{name}' {options}")
+        made_roles.append(name)
+        return name
 
-        def make(options: str = "") -> str:
-            name = f"pgchunk_role_{uuid.uuid4().hex[:12]}"
-            admin.execute(f"CREATE ROLE {name} LOGIN PASSWORD 'test' {options}")
-            made.append(name)
-            return name
-
-        yield make
-        for name in made:
-            admin.execute(f"DROP ROLE {name}")
+    return make
 
 
 @pytest.fixture
@@ -229,12 +255,14 @@ def server_version(db: psycopg.Connection[Any]) -> int:
 
 @pytest.fixture
 def psql(dsn: str) -> Callable[..., str]:
-    """psql('-c', 'SELECT 1') runs psql on this test's database, stops at the first error, and returns its output."""
+    """psql('-c', 'SELECT 1') runs psql on this test's database and returns its output."""
     program = servers.chosen().bindir / "psql" if servers.complete() else Path("psql")
 
     def run(*arguments: str | Path) -> str:
         command = [program, "-X", "-v", "ON_ERROR_STOP=1", "-d", dsn, *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PGCLIENTENCODING": "UTF8"})
+        done = subprocess.run(
+            command, capture_output=True, text=True, env=os.environ | {"PGCLIENTENCODING": "UTF8"}
+        )
         assert done.returncode == 0, f"psql said: {done.stderr}"
         return done.stdout
 

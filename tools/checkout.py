@@ -1,4 +1,5 @@
-"""What every tool needs to know of the checkout: where it is, which version it holds, how to speak and how to stop.
+"""What every tool needs to know of the checkout: where it is, which version it holds, how to speak and how to
+stop.
 
 The tools run before anything is installed, so they use the standard library only.
 """

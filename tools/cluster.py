@@ -9,9 +9,10 @@ import os
 import pwd
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypedDict
 
 from checkout import fail
 from servers import Server
@@ -24,7 +25,12 @@ LONGEST_SOCKET = 107
 """Bytes that the path of a unix socket may have."""
 
 DURABLE: Mapping[str, str] = {}
-THROWAWAY = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum_naptime": "1d"}
+THROWAWAY = {
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "autovacuum_naptime": "1d",
+}
 
 
 class ClusterError(Exception):
@@ -65,7 +71,7 @@ class Cluster:
         self._run("initdb", "--pgdata", self.data, *options, "--no-instructions", "--no-sync")
 
     def start(self) -> None:
-        """Start the server and wait until it takes connections. Raises ClusterError with the end of its log."""
+        """Start the server, wait for it to be ready. Raises ClusterError with the end of its log."""
         settings = {
             "listen_addresses": "",
             "unix_socket_directories": f'"{self.socket_dir}"',
@@ -106,9 +112,11 @@ class Cluster:
         options = ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"]
         return self._run("psql", *options, "-d", self.dsn(database), "-c", statement).stdout.strip()
 
-    def _run(self, program: str, *arguments: str | Path, check: bool = True) -> subprocess.CompletedProcess[str]:
+    def _run(
+        self, program: str, *arguments: str | Path, check: bool = True
+    ) -> subprocess.CompletedProcess[str]:
         """Run one of the server's programs as the server's user, from a folder that user can enter."""
-        command = [self.server.bindir / program, *arguments]
+        command: list[str | Path] = [self.server.bindir / program, *arguments]
         # Files, not pipes: the server that pg_ctl leaves behind inherits them, and a pipe would never end.
         with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
             status = subprocess.run(
@@ -130,7 +138,11 @@ class Cluster:
 
 def environment() -> dict[str, str]:
     """The environment without settings that would redirect the server or its clients."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "PYTHON", "LC_", "LANG"))}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PG", "PYTHON", "LC_", "LANG"))
+    }
     return kept | {"LC_ALL": "C.UTF-8"}
 
 
@@ -144,7 +156,15 @@ def server_user() -> pwd.struct_passwd:
         fail(f"postgres refuses to run as root, and there is no user {SERVER_USER} to run it as")
 
 
-def identity() -> dict[str, int | list[int]]:
+class Identity(TypedDict, total=False):
+    """Whom subprocess.run is to become; empty to stay who one is."""
+
+    user: int
+    group: int
+    extra_groups: list[int]
+
+
+def identity() -> Identity:
     """Arguments of subprocess.run that switch to the server's user; none when there is nothing to switch."""
     if os.geteuid() != 0:
         return {}
@@ -163,10 +183,8 @@ def give_to_server(folder: Path) -> None:
 
 def can_reach(folder: Path) -> bool:
     """Whether the server's user can enter a folder."""
-    tried = subprocess.run(
-        ["/bin/sh", "-c", 'cd "$1"', "sh", folder], cwd="/", capture_output=True, **identity()
-    )
-    return tried.returncode == 0
+    tried: Sequence[str | Path] = ["/bin/sh", "-c", 'cd "$1"', "sh", folder]
+    return subprocess.run(tried, cwd="/", stderr=subprocess.DEVNULL, **identity()).returncode == 0
 
 
 def fits_socket(folder: Path) -> bool:

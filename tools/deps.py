@@ -1,7 +1,9 @@
-"""Prepare a Debian or Ubuntu machine: PostgreSQL with plpython3u and pgvector of one major, and Python for .venv.
+"""Prepare a Debian or Ubuntu machine: PostgreSQL with plpython3u and pgvector of one major, and Python for
+.venv.
 
-Does nothing, and needs no network, when all of it is there. Else installs packages with apt. Where the distribution
-has no pgvector for the server's major, pgvector is built from the distribution's own signed source package.
+Does nothing, and needs no network, when all of it is there. Else installs packages with apt. Where the
+distribution has no pgvector for the server's major, pgvector is built from the distribution's own signed
+source package.
 """
 
 from __future__ import annotations
@@ -40,20 +42,26 @@ class Plan:
 
 def candidates(names: Iterable[str]) -> set[str]:
     """Those of the named packages that apt could install or that are installed."""
-    shown = subprocess.run(["apt-cache", "policy", *names], capture_output=True, text=True, env=_c_locale()).stdout
+    shown = subprocess.run(
+        ["apt-cache", "policy", *names], capture_output=True, text=True, env=_c_locale()
+    ).stdout
     found = re.findall(r"^(\S+):\n  Installed: .*\n  Candidate: (.*)$", shown, re.MULTILINE)
     return {name for name, candidate in found if candidate != "(none)"}
 
 
 def is_installed(package: str) -> bool:
-    shown = subprocess.run(["dpkg-query", "-W", "-f", "${db:Status-Status}", package], capture_output=True, text=True)
+    shown = subprocess.run(
+        ["dpkg-query", "-W", "-f", "${db:Status-Status}", package], capture_output=True, text=True
+    )
     return shown.stdout == "installed"
 
 
 def known_majors() -> list[int]:
     """Majors for which apt knows a plpython3 package, newest first."""
     pattern = r"^postgresql-plpython3-[0-9]+$"
-    shown = subprocess.run(["apt-cache", "search", "--names-only", pattern], capture_output=True, text=True).stdout
+    shown = subprocess.run(
+        ["apt-cache", "search", "--names-only", pattern], capture_output=True, text=True
+    ).stdout
     majors = {int(line.split()[0].rpartition("-")[2]) for line in shown.splitlines()}
     return sorted((major for major in majors if major >= OLDEST_MAJOR), reverse=True)
 
@@ -77,7 +85,7 @@ def plan_for(major: int) -> Plan | None:
 
 
 def python_packages() -> list[str]:
-    """plpython3 of a distribution is linked to the distribution's own Python; venv is a package of its own there."""
+    """A distribution links plpython3 to its own Python, and packages venv apart."""
     return ["python3", "python3-venv"]
 
 
@@ -113,9 +121,11 @@ def apt_update() -> None:
 
 def own_mirrors() -> list[str]:
     """The mirrors this machine takes its own release from, as apt has them configured."""
-    release = dict(
-        line.split("=", 1) for line in Path("/etc/os-release").read_text().splitlines() if "=" in line
-    ).get("VERSION_CODENAME", "").strip('"')
+    release = (
+        dict(line.split("=", 1) for line in Path("/etc/os-release").read_text().splitlines() if "=" in line)
+        .get("VERSION_CODENAME", "")
+        .strip('"')
+    )
     shown = subprocess.run(
         ["apt-get", "indextargets", "--format", "$(SITE) $(RELEASE)"], capture_output=True, text=True
     ).stdout
@@ -124,10 +134,12 @@ def own_mirrors() -> list[str]:
 
 
 def build_pgvector(server: Server) -> None:
-    """Build pgvector for this server from the distribution's source package; the system's apt set-up stays as it is."""
+    """Build pgvector for this server from source. The system's own apt set-up stays as it is."""
     mirrors = own_mirrors()
     if not mirrors or not KEYRING.exists():
-        fail("pgvector has no package here, and its source can't be had: no mirror or no Debian keyring is configured")
+        fail(
+            "pgvector has no package here, nor can its source be had: no Debian mirror or keyring is configured"
+        )
     say(f"building pgvector for PostgreSQL {server.major} from the distribution's source package")
     with tempfile.TemporaryDirectory(prefix="pgchunk-pgvector-") as folder:
         source = fetch_source("pgvector", mirrors[0], Path(folder))
@@ -137,7 +149,7 @@ def build_pgvector(server: Server) -> None:
 
 
 def fetch_source(package: str, mirror: str, folder: Path) -> Path:
-    """Fetch and unpack a source package, checked by apt against the archive's signature; return its folder."""
+    """Fetch and unpack a source package, its signature checked by apt; return its folder."""
     lists, sources = folder / "lists", folder / "sources.list"
     (lists / "partial").mkdir(parents=True)
     sources.write_text(f"deb-src [signed-by={KEYRING}] {mirror} {SOURCE_SUITE} main\n")
@@ -167,7 +179,7 @@ def prepare_named(server: Server) -> None:
         carry_out(plan)
         return
     if beyond := [part for part in server.missing if part != "pgvector"]:
-        fail(f"{server.version}, which PG_CONFIG names, lacks {', '.join(beyond)} and is not a package; add it there")
+        fail(f"{server.version}, which PG_CONFIG names, lacks {', '.join(beyond)}; add it there")
     packages = missing_packages(["gcc", "libc6-dev", "make", "dpkg-dev"])
     require_root(packages, "build pgvector")
     apt_install(packages)
@@ -183,7 +195,7 @@ def carry_out(plan: Plan) -> None:
 
 
 def require_root(packages: tuple[str, ...], doing: str) -> None:
-    """Stop, with all that is missing and the command that adds it, when this user may not install anything."""
+    """Stop, naming what is missing and the command that adds it, when this user isn't root."""
     if os.geteuid() == 0:
         return
     needs = [f"these packages: {' '.join(packages)}"] * bool(packages) + [f"root to {doing}"] * bool(doing)
@@ -195,7 +207,9 @@ def can_make_environments(server: Server) -> bool:
     """Whether the server's Python is there and can make a virtual environment with pip in it."""
     if server.python is None:
         return False
-    return subprocess.run([server.python, "-c", "import venv, ensurepip"], capture_output=True).returncode == 0
+    return (
+        subprocess.run([server.python, "-c", "import venv, ensurepip"], capture_output=True).returncode == 0
+    )
 
 
 def is_ready(server: Server) -> bool:
@@ -203,11 +217,11 @@ def is_ready(server: Server) -> bool:
 
 
 def prepare() -> None:
-    """Install what is missing for the server that PG_CONFIG names or, without it, for the best one apt offers."""
+    """Install what the server that PG_CONFIG names lacks or, without it, the best one apt offers."""
     if shutil.which("apt-get") is None:
         fail(
-            "this machine has no apt-get. pgchunk needs PostgreSQL 15 or newer with plpython3u and pgvector, and the "
-            "venv module of the Python that plpython3 is linked to; set PG_CONFIG to its pg_config"
+            "this machine has no apt-get. pgchunk needs PostgreSQL 15 or newer with plpython3u and pgvector, and "
+            "the venv module of the Python that plpython3 is linked to; set PG_CONFIG to its pg_config"
         )
     if (named := servers.asked_for()) is not None:
         prepare_named(named)
@@ -218,8 +232,8 @@ def prepare() -> None:
         plan = choose_plan()
     if plan is None:
         fail(
-            f"apt offers no PostgreSQL {OLDEST_MAJOR} or newer with postgresql-plpython3-NN. Its lists may be old: "
-            "as root, apt-get update, then make deps. Or set PG_CONFIG to the pg_config of a server that has it"
+            f"apt offers no PostgreSQL {OLDEST_MAJOR} or newer with postgresql-plpython3-NN. Its lists may be "
+            "old: as root, apt-get update, then make deps. Or set PG_CONFIG to a server that has it"
         )
     carry_out(plan)
 
@@ -234,7 +248,9 @@ def main() -> None:
     prepare()
     server = ready_server()
     if server is None:
-        seen = "; ".join(f"{s.version} lacks {', '.join(s.missing) or 'its Python'}" for s in servers.installed())
+        seen = "; ".join(
+            f"{s.version} lacks {', '.join(s.missing) or 'its Python'}" for s in servers.installed()
+        )
         fail(f"after installing, no complete server is there: {seen or 'none found'}")
     say(f"ready: {server.version}, {server.python}")
 

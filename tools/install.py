@@ -1,8 +1,10 @@
-"""Install pgchunk into the server: control file, extension script, and the Python package in its private folder.
+"""Install pgchunk into the server: control file, extension script, and the Python package in its private
+folder.
 
-The private folder is PKGLIBDIR/pgchunk-VERSION, a link to a folder that is named for its content. A new content is
-put beside it and the link is then changed in one step, so that a running server never sees half a package, and a
-session that has loaded the old one keeps its files. Does nothing when the server has exactly this content.
+The private folder is PKGLIBDIR/pgchunk-VERSION, a link to a folder that is named for its content. A new
+content is put beside it and the link is then changed in one step, so that a running server never sees half a
+package, and a session that has loaded the old one keeps its files. Does nothing when the server has exactly
+this content.
 """
 
 from __future__ import annotations
@@ -17,7 +19,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
-from checkout import BUILD, CONTROL, PACKAGE, REQUIREMENTS, ROOT, VENV_PYTHON, SourceError, fail, run, say, version
+from checkout import (
+    BUILD,
+    CONTROL,
+    PACKAGE,
+    REQUIREMENTS,
+    ROOT,
+    VENV_PYTHON,
+    SourceError,
+    fail,
+    run,
+    say,
+    version,
+)
 from servers import Server, chosen, chosen_python
 
 KEPT = 2
@@ -51,14 +65,18 @@ def content_hash(python: Path) -> str:
 def python_tag(python: Path) -> str:
     """The interpreter's version and cache tag: byte code and wheels belong to it."""
     code = "import sys; print(sys.version, sys.implementation.cache_tag)"
-    return subprocess.run([python, "-I", "-c", code], check=True, capture_output=True, text=True).stdout.strip()
+    return subprocess.run(
+        [python, "-I", "-c", code], check=True, capture_output=True, text=True
+    ).stdout.strip()
 
 
 def extension_files(server: Server) -> dict[Path, str]:
-    """Path in the server to text: the control file and the scripts, with the private folder written into them."""
+    """Path in the server to text: control file and scripts, the private folder written into them."""
     folder = str(private_dir(server))
     if set(folder) & set("'\"\\$"):
-        fail(f"{folder} can't be written into the extension script: it holds a quote, a backslash or a dollar sign")
+        fail(
+            f"{folder} can't be written into the extension script: it holds a quote, backslash or dollar sign"
+        )
     files = {server.extension_dir / CONTROL.name: CONTROL.read_text(encoding="utf-8")}
     for name, text in build_sql().scripts().items():
         files[server.extension_dir / name] = text.replace("@PRIVATE_DIR@", folder)
@@ -79,7 +97,7 @@ def build_sql() -> ModuleType:
 
 
 def staged_dependencies(python: Path) -> Path:
-    """A folder with the pinned dependencies as the server's Python needs them; made once for each set of pins."""
+    """A folder with the pinned dependencies for the server's Python; made once for each set of pins."""
     key = hashlib.sha256(REQUIREMENTS.read_bytes() + python_tag(python).encode()).hexdigest()[:16]
     folder = BUILD / "server-dependencies" / key
     if folder.exists():
@@ -88,7 +106,15 @@ def staged_dependencies(python: Path) -> Path:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
         part = Path(temporary) / "part"
-        options = ["--quiet", "--no-deps", "--no-compile", "--only-binary", ":all:", "--target", part]
+        options: list[str | Path] = [
+            "--quiet",
+            "--no-deps",
+            "--no-compile",
+            "--only-binary",
+            ":all:",
+            "--target",
+            part,
+        ]
         run([VENV_PYTHON, "-m", "pip", "install", *options, "-r", REQUIREMENTS])
         shutil.rmtree(part / "bin", ignore_errors=True)
         run([python, "-I", "-m", "compileall", "-q", part])
@@ -97,7 +123,7 @@ def staged_dependencies(python: Path) -> Path:
 
 
 def stage(folder: Path, python: Path) -> None:
-    """Put the package, its dependencies and their byte code into folder, and try it in the server's Python."""
+    """Put package, dependencies and byte code into folder, and try them in the server's Python."""
     shutil.copytree(staged_dependencies(python), folder)
     for path in package_files():
         target = folder / "pgchunk" / path
@@ -111,7 +137,7 @@ def stage(folder: Path, python: Path) -> None:
 
 
 def verify(folder: Path, python: Path) -> None:
-    """Import the staged package, and chunk with it, in the server's own Python with nothing else on its path."""
+    """Chunk with the staged package in the server's own Python, with nothing else on its path."""
     code = (
         f"import sys; sys.path.insert(0, {str(folder)!r}); import pgchunk, pgchunk.server; "
         f"assert pgchunk.__file__.startswith({str(folder)!r}), pgchunk.__file__; "
@@ -183,7 +209,9 @@ def main() -> None:
         files = extension_files(server)
     except SourceError as error:
         fail(str(error))
-    changed = {path: text for path, text in files.items() if not path.exists() or path.read_text("utf-8") != text}
+    changed = {
+        path: text for path, text in files.items() if not path.exists() or path.read_text("utf-8") != text
+    }
     if has_package(server, content) and not changed:
         return
     say(f"installing pgchunk {version()} into {server.version}")

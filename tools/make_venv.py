@@ -31,12 +31,12 @@ def is_made_from(python: Path) -> bool:
     """Whether .venv exists where it was made, runs, and uses this interpreter."""
     if not VENV_PYTHON.exists():
         return False
-    asked = subprocess.run(
-        [VENV / "bin" / "pip", "--version"], capture_output=True, text=True
-    )
+    asked = subprocess.run([VENV / "bin" / "pip", "--version"], capture_output=True, text=True)
     if asked.returncode != 0:  # the environment was copied from elsewhere, or its Python is gone
         return False
-    base = subprocess.run([VENV_PYTHON, "-c", "import sys; print(sys._base_executable)"], capture_output=True, text=True)
+    base = subprocess.run(
+        [VENV_PYTHON, "-c", "import sys; print(sys._base_executable)"], capture_output=True, text=True
+    )
     return Path(base.stdout.strip()).resolve() == python.resolve()
 
 

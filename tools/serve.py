@@ -1,6 +1,7 @@
 """`serve`: the embedded default, a private server for this checkout; `stop`: stop it.
 
-serve prints, as the last line on standard output, a connection string for psql. It may be run as often as one likes.
+serve prints, as the last line on standard output, a connection string for psql. It may be run as often as one
+likes.
 """
 
 from __future__ import annotations
@@ -23,17 +24,16 @@ REMEMBERED = STATE / "cluster"
 def folders() -> tuple[Path, Path]:
     """The cluster's folder and its socket's, as remembered or, the first time, as they can be had."""
     if REMEMBERED.exists():
-        cluster, socket = REMEMBERED.read_text().splitlines()
-        return Path(cluster), Path(socket)
+        remembered, its_socket = REMEMBERED.read_text().splitlines()
+        return Path(remembered), Path(its_socket)
     cluster = reachable_folder()
-    socket = cluster / "socket"
-    if not fits_socket(socket):
-        socket = Path(tempfile.mkdtemp(prefix="pgchunk-"))
-    return cluster, socket
+    if fits_socket(cluster / "socket"):
+        return cluster, cluster / "socket"
+    return cluster, Path(tempfile.mkdtemp(prefix="pgchunk-"))
 
 
 def reachable_folder() -> Path:
-    """The checkout's own .pgchunk/server, or a folder below the server user's home when that user can't get there."""
+    """The checkout's own .pgchunk/server; one in the server user's home when that user can't get there."""
     STATE.mkdir(exist_ok=True)
     own = STATE / "server"
     give_to_server(own)
@@ -60,7 +60,7 @@ def serve() -> None:
         cluster.create()
     elif cluster.major() != cluster.server.major:
         fail(
-            f"{cluster.folder} was made with PostgreSQL {cluster.major()}, and this is {cluster.server.version}\n"
+            f"{cluster.folder} was made with PostgreSQL {cluster.major()}; this is {cluster.server.version}\n"
             f"  to keep it: PG_CONFIG=... make serve; to start anew: make stop clean"
         )
     if not cluster.is_running():

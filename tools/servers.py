@@ -23,7 +23,9 @@ class Server:
     pg_config: Path
 
     def _ask(self, option: str) -> str:
-        return subprocess.run([self.pg_config, option], check=True, capture_output=True, text=True).stdout.strip()
+        return subprocess.run(
+            [self.pg_config, option], check=True, capture_output=True, text=True
+        ).stdout.strip()
 
     @cached_property
     def version(self) -> str:
@@ -54,7 +56,8 @@ class Server:
             "server": all((self.bindir / name).exists() for name in ("postgres", "initdb", "pg_ctl")),
             "plpython3u": (self.pkglibdir / "plpython3.so").exists()
             and (self.extension_dir / "plpython3u.control").exists(),
-            "pgvector": (self.pkglibdir / "vector.so").exists() and (self.extension_dir / "vector.control").exists(),
+            "pgvector": (self.pkglibdir / "vector.so").exists()
+            and (self.extension_dir / "vector.control").exists(),
         }
         return tuple(part for part in PARTS if not there[part])
 
@@ -65,9 +68,12 @@ class Server:
 
     @cached_property
     def python(self) -> Path | None:
-        """The interpreter that belongs to the library plpython3 is linked to; None when it isn't installed."""
+        """The interpreter of the library that plpython3 is linked to; None when it isn't installed."""
         linked = subprocess.run(
-            ["ldd", self.pkglibdir / "plpython3.so"], capture_output=True, text=True, env={"LC_ALL": "C"} | _path()
+            ["ldd", self.pkglibdir / "plpython3.so"],
+            capture_output=True,
+            text=True,
+            env={"LC_ALL": "C"} | _path(),
         ).stdout
         found = re.search(r"libpython(3\.\d+)\S* => (\S+)", linked)
         if found is None:
@@ -100,7 +106,7 @@ def installed() -> list[Server]:
     """The servers to choose from: only PG_CONFIG's when set, else all that are found, newest first."""
     if (named := asked_for()) is not None:
         return [named]
-    # Debian and Ubuntu keep each major apart; the pg_config on the PATH may belong to client headers of another one.
+    # Debian keeps each major apart; the pg_config on the PATH may be that of another one's client headers.
     programs = list(Path("/usr/lib/postgresql").glob("*/bin/pg_config"))
     if on_path := shutil.which("pg_config"):
         programs.append(Path(on_path))

@@ -1,10 +1,11 @@
 """Put the tokenizer ranks in place as package data, extension/pgchunk/data/NAME.ranks.
 
-tiktoken downloads its ranks on first use; the server never downloads. A wheel on the package index carries the same
-files, so an ordinary `pip download` fetches them once, here. Their SHA-256 must be the one tiktoken expects.
+tiktoken downloads its ranks on first use; the server never downloads. A wheel on the package index carries
+the same files, so an ordinary `pip download` fetches them once, here. Their SHA-256 must be the one tiktoken
+expects.
 
-A .ranks file is a little-endian 4-byte count n, n bytes of token lengths, and the n byte strings in rank order: it
-loads in a tenth of the time that the base64 text takes.
+A .ranks file is a little-endian 4-byte count n, n bytes of token lengths, and the n byte strings in rank
+order: it loads in a tenth of the time that the base64 text takes.
 """
 
 from __future__ import annotations
@@ -56,13 +57,13 @@ def packed(tiktoken_text: bytes) -> bytes:
 
 def fetch(folder: Path) -> Path:
     """Download the wheel into folder and return its path."""
-    options = ["--quiet", "--no-deps", "--only-binary", ":all:", "--dest", folder]
+    options: list[str | Path] = ["--quiet", "--no-deps", "--only-binary", ":all:", "--dest", folder]
     run([VENV_PYTHON, "-m", "pip", "download", *options, SOURCE])
     return next(folder.glob("*.whl"))
 
 
 def read(wheel: Path, name: str) -> bytes:
-    """Return the .tiktoken text of one encoding out of the wheel, checked. Stops when it is not the expected file."""
+    """Return the .tiktoken text of one encoding. Stops when it is not the one tiktoken expects."""
     with zipfile.ZipFile(wheel) as archive:
         text = gzip.decompress(archive.read(f"bpe_openai/data/{name}.tiktoken.gz"))
     if (actual := hashlib.sha256(text).hexdigest()) != TIKTOKEN_SHA256[name]:
@@ -90,7 +91,7 @@ def main() -> None:
         for name in wanted:
             write(name, packed(read(wheel, name)))
             if not is_in_place(name):
-                fail(f"{target(name)} is not what was expected; tools/tokenizer_data.py and its source disagree")
+                fail(f"{target(name)} is not what was expected; this tool and its source disagree")
 
 
 if __name__ == "__main__":
