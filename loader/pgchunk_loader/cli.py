@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -34,6 +35,7 @@ EXIT_STATUSES: Final = (
     "Exit status: 0 all well; 1 some files were skipped; 2 wrong usage, or no server or extension there."
 )
 MAX_CONNECTIONS: Final = 64
+_LINE_END: Final = re.compile(r"(?<!\n)\n(?!\n)")
 _SIZE: Final = re.compile(r"(\d+)\s*([kmg]?)(i?b)?", re.IGNORECASE)
 _FACTORS: Final = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3}
 
@@ -49,8 +51,13 @@ def _strategy_names(incomplete: str) -> list[str]:
     return [name for name in STRATEGIES if name.startswith(incomplete)]
 
 
-def _size(text: str) -> int:
-    match = _SIZE.fullmatch(text.strip())
+def _help(text: str) -> str:
+    """A help text whose paragraphs fill the terminal's lines, not ours."""
+    return _LINE_END.sub(" ", textwrap.dedent(text).strip())
+
+
+def _size(text: str | int) -> int:
+    match = _SIZE.fullmatch(str(text).strip())
     if match is None:
         raise typer.BadParameter(f"{text!r} is not a size; give bytes, or for instance 500kB or 8MB")
     return int(match[1]) * _FACTORS[match[2].lower()]
@@ -83,7 +90,9 @@ OutputFormat = Annotated[Format, typer.Option("--format", "-f", help="For a pers
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Write only what went wrong.")]
 MaxBytes = Annotated[
     int,
-    typer.Option(metavar="SIZE", parser=_size, help="Skip longer files; bytes, or with kB, MB, GB."),
+    typer.Option(
+        metavar="SIZE", parser=_size, help="Skip longer files; bytes, or with kB, MB, GB.", show_default="8MB"
+    ),
 ]
 
 
@@ -121,7 +130,7 @@ def _main(
 
 @app.command(
     epilog=EXIT_STATUSES,
-    help="""
+    help=_help("""
     Load a directory, or one file, and keep the database in step with it.
 
     Files are known by their absolute path, or by --base-url and the path below the directory. An unchanged
@@ -137,7 +146,7 @@ def _main(
     pgchunk load docs --dry-run
 
     pgchunk load . --gitignore --exclude 'drafts/' --include '*.rst' -j 8
-    """,
+    """),
 )
 def load(
     path: Annotated[
@@ -213,7 +222,7 @@ def _load(source: Source, target: Target, screen: Screen, *, watch: bool) -> Non
 
 @app.command(
     epilog=EXIT_STATUSES,
-    help="""
+    help=_help("""
     Show the chunks that the database would make of a file; uses no server.
 
     Examples:
@@ -223,7 +232,7 @@ def _load(source: Source, target: Target, screen: Screen, *, watch: bool) -> Non
     pgchunk preview README.md --strategy sections --option max_tokens=256 --full
 
     pgchunk preview - --format json < notes.md
-    """,
+    """),
 )
 def preview(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file, or - for standard input.")],
@@ -281,7 +290,7 @@ def _options(given: list[str]) -> dict[str, Any]:
 
 @app.command(
     epilog=EXIT_STATUSES,
-    help="""
+    help=_help("""
     Show what the database holds: documents, chunks, how many are stale or wait for an embedding.
 
     Examples:
@@ -289,7 +298,7 @@ def _options(given: list[str]) -> dict[str, Any]:
     pgchunk status
 
     pgchunk status --dsn postgresql://app@db.example.org/app --format json
-    """,
+    """),
 )
 def status(dsn: Dsn = "", collection: CollectionName = None, output: OutputFormat = Format.TABLE) -> None:
     from pgchunk_loader.run import read_status

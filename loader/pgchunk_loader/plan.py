@@ -167,7 +167,7 @@ class _TablePlans:
             print(
                 f"{totals['embedded_tokens']:,} tokens to embed; {skipped:,} skipped, {left_out:,} left out"
             )
-            print("nothing was written, no server was asked")
+            print("Nothing was written, no server was asked.")
 
     @staticmethod
     def _line(chunks: int | str, tokens: int | str, what: str) -> None:

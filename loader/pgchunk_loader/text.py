@@ -88,14 +88,17 @@ def read_text(path: Path, max_bytes: int) -> str:
 
 def _read_at_rest(path: Path, max_bytes: int) -> bytes | None:
     """The bytes of the file; None when it changed while they were read."""
-    with open(os.open(path, _OPEN_FLAGS), "rb", buffering=0) as file:
-        before = os.fstat(file.fileno())
+    descriptor = os.open(path, _OPEN_FLAGS)
+    try:
+        before = os.fstat(descriptor)
         if not stat.S_ISREG(before.st_mode):
             raise SkipError(NOT_A_FILE)
-        data = _read_up_to(file.fileno(), max_bytes + 1)
+        data = _read_up_to(descriptor, max_bytes + 1)
         if max(len(data), before.st_size) > max_bytes:
             raise SkipError(TOO_LARGE, f"{max(len(data), before.st_size):,} bytes")
-        after = os.fstat(file.fileno())
+        after = os.fstat(descriptor)
+    finally:
+        os.close(descriptor)
     same = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
     return data if same and len(data) == after.st_size else None
 
