@@ -11,7 +11,7 @@ JOBS ?= 2
 export PYTHONDONTWRITEBYTECODE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help deps venv data install serve stop demo test laws lint format dist clean
+.PHONY: help deps venv data install serve stop demo test versions laws lint format dist clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ demo: deps install  ## from nothing: prepare, serve, load the markdown below DOC
 
 test: deps install  ## run all tests (TESTS=tests/core for a part, JOBS=2 at a time)
 	@$(VENV)/python -m pytest -n $(JOBS) --dist loadgroup $(TESTS)
+
+versions:  ## print the versions of everything, for a report
+	@$(PYTHON) tools/versions.py
 
 laws: data  ## check the laws of chunking on every file below CORPORA
 	@$(VENV)/python tests/laws.py $(CORPORA)

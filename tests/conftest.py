@@ -253,16 +253,28 @@ def server_version(db: psycopg.Connection[Any]) -> int:
     return db.info.server_version
 
 
+PsqlAt = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="session")
+def psql_at() -> PsqlAt:
+    """psql_at(dsn, '-f', file, ...) runs psql, which stops at the first error, and returns how it ended."""
+    server = servers.complete()
+    program = server.bindir / "psql" if server else Path("psql")
+
+    def run(conninfo: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        command = [program, "-X", "-v", "ON_ERROR_STOP=1", "-d", conninfo, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PGCLIENTENCODING": "UTF8"})
+
+    return run
+
+
 @pytest.fixture
-def psql(dsn: str) -> Callable[..., str]:
+def psql(dsn: str, psql_at: PsqlAt) -> Callable[..., str]:
     """psql('-c', 'SELECT 1') runs psql on this test's database and returns its output."""
-    program = servers.chosen().bindir / "psql" if servers.complete() else Path("psql")
 
     def run(*arguments: str | Path) -> str:
-        command = [program, "-X", "-v", "ON_ERROR_STOP=1", "-d", dsn, *arguments]
-        done = subprocess.run(
-            command, capture_output=True, text=True, env=os.environ | {"PGCLIENTENCODING": "UTF8"}
-        )
+        done = psql_at(dsn, *arguments)
         assert done.returncode == 0, f"psql said: {done.stderr}"
         return done.stdout
 

@@ -73,7 +73,7 @@ def plan_for(major: int) -> Plan | None:
     available = candidates([*base, pgvector, headers])
     if not available.issuperset(base):
         return None
-    server = Server(Path(f"/usr/lib/postgresql/{major}/bin/pg_config"))
+    server = packaged_server(major)
     has_vector = server.pkglibdir.joinpath("vector.so").exists() if server.pg_config.exists() else False
     if has_vector or pgvector in available:
         wanted = base if has_vector else (*base, pgvector)
@@ -82,6 +82,11 @@ def plan_for(major: int) -> Plan | None:
         return None
     tools = ["gcc", "libc6-dev", "make", "dpkg-dev"]
     return Plan(major, missing_packages([*base, headers, *tools, *python_packages()]), builds_pgvector=True)
+
+
+def packaged_server(major: int) -> Server:
+    """The server of this major where the distribution's package puts it, installed or not."""
+    return Server(Path(f"/usr/lib/postgresql/{major}/bin/pg_config"))
 
 
 def python_packages() -> list[str]:
@@ -138,7 +143,7 @@ def build_pgvector(server: Server) -> None:
     mirrors = own_mirrors()
     if not mirrors or not KEYRING.exists():
         fail(
-            "pgvector has no package here, nor can its source be had: no Debian mirror or keyring is configured"
+            "pgvector has no package here, and no Debian mirror or keyring is set up to build it from"
         )
     say(f"building pgvector for PostgreSQL {server.major} from the distribution's source package")
     with tempfile.TemporaryDirectory(prefix="pgchunk-pgvector-") as folder:
@@ -191,7 +196,7 @@ def carry_out(plan: Plan) -> None:
     require_root(plan.packages, doing)
     apt_install(plan.packages)
     if plan.builds_pgvector:
-        build_pgvector(Server(Path(f"/usr/lib/postgresql/{plan.major}/bin/pg_config")))
+        build_pgvector(packaged_server(plan.major))
 
 
 def require_root(packages: tuple[str, ...], doing: str) -> None:
@@ -220,7 +225,7 @@ def prepare() -> None:
     """Install what the server that PG_CONFIG names lacks or, without it, the best one apt offers."""
     if shutil.which("apt-get") is None:
         fail(
-            "this machine has no apt-get. pgchunk needs PostgreSQL 15 or newer with plpython3u and pgvector, and "
+            "no apt-get here. pgchunk needs PostgreSQL 15 or newer with plpython3u and pgvector, and "
             "the venv module of the Python that plpython3 is linked to; set PG_CONFIG to its pg_config"
         )
     if (named := servers.asked_for()) is not None:
@@ -232,8 +237,8 @@ def prepare() -> None:
         plan = choose_plan()
     if plan is None:
         fail(
-            f"apt offers no PostgreSQL {OLDEST_MAJOR} or newer with postgresql-plpython3-NN. Its lists may be "
-            "old: as root, apt-get update, then make deps. Or set PG_CONFIG to a server that has it"
+            f"apt offers no PostgreSQL {OLDEST_MAJOR} or newer with postgresql-plpython3-NN. Its lists may "
+            "be old: as root, apt-get update, then make deps. Or set PG_CONFIG to a server that has it"
         )
     carry_out(plan)
 
