@@ -47,13 +47,13 @@ class Collection:
 
     Attributes:
         names: identifiers that the statements of `queries` are composed with.
-        has_metadata: whether the documents have a jsonb column for front matter.
+        metadata_column: the jsonb column for front matter; None when there is none.
         format_column: None when all documents are markdown.
     """
 
     name: str
     names: dict[str, sql.Composable]
-    has_metadata: bool
+    metadata_column: str | None
     format_column: str | None
     may_delete: bool
     may_select_chunks: bool
@@ -253,6 +253,11 @@ def _choose(rows: list[dict[str, Any]], name: str | None) -> dict[str, Any]:
 
 
 def _collection(row: dict[str, Any]) -> Collection:
+    if row["uri_column"] is None:
+        raise UnusableError(
+            f"collection {row['name']!r} has no column for source_uri",
+            "The loader knows a document by it; load into another collection.",
+        )
     names: dict[str, sql.Composable] = {
         "documents": sql.Identifier(row["documents_schema"], row["documents_table"]),
         "chunks": sql.Identifier(row["chunks_schema"], row["chunks_table"]),
@@ -260,19 +265,16 @@ def _collection(row: dict[str, Any]) -> Collection:
         "uri": sql.Identifier(row["uri_column"]),
         "content": sql.Identifier(row["content_column"]),
     }
-    names["hash"] = (
-        sql.SQL("d.content_hash")
-        if row["has_hash"]
-        else sql.SQL("encode(sha256(convert_to(d.{content}, 'UTF8')), 'hex')").format(**names)
-    )
-    names["metadata"] = sql.SQL("d.metadata") if row["has_metadata"] else sql.SQL("NULL::jsonb")
-    format_column = row["format_column"]
-    names["format"] = sql.Identifier("d", format_column) if format_column else sql.SQL("NULL::text")
+    hashed = sql.SQL("encode(sha256(convert_to(d.{}, 'UTF8')), 'hex')").format(names["content"])
+    names["hash"] = sql.Identifier("d", row["hash_column"]) if row["hash_column"] else hashed
+    for name in ("format", "metadata"):
+        column = row[f"{name}_column"]
+        names[name] = sql.Identifier("d", column) if column else sql.NULL
     return Collection(
         name=row["name"],
         names=names,
-        has_metadata=row["has_metadata"],
-        format_column=format_column,
+        metadata_column=row["metadata_column"],
+        format_column=row["format_column"],
         may_delete=row["may_delete"],
         may_select_chunks=row["may_select_chunks"],
     )

@@ -158,7 +158,7 @@ def _is_equal(file: File, stored: dict[str, Any] | None, loading: Loading) -> bo
     if stored["format"] not in (None, file.format):
         return False
     metadata = stored["metadata"]
-    if not loading.database.collection.has_metadata:
+    if loading.database.collection.metadata_column is None:
         return True
     return isinstance(metadata, dict) and loading.own_metadata.items() <= metadata.items()
 
@@ -230,13 +230,13 @@ def _upsert(loading: Loading) -> sql.Composed:
     if collection.format_column:
         columns["format"] = sql.Identifier(collection.format_column)
         updates.append(sql.SQL("{0} = EXCLUDED.{0}").format(columns["format"]))
-    if collection.has_metadata:
-        columns["metadata"] = sql.Identifier("metadata")
+    if collection.metadata_column:
+        columns["metadata"] = sql.Identifier(collection.metadata_column)
         updates.append(
             sql.SQL(
-                "metadata = CASE jsonb_typeof(d.metadata) WHEN 'object'"
-                " THEN (d.metadata - %(gone)s::text[]) || EXCLUDED.metadata ELSE EXCLUDED.metadata END"
-            )
+                "{0} = CASE jsonb_typeof(d.{0}) WHEN 'object'"
+                " THEN (d.{0} - %(gone)s::text[]) || EXCLUDED.{0} ELSE EXCLUDED.{0} END"
+            ).format(columns["metadata"])
         )
     return sql.SQL(
         "INSERT INTO {documents} AS d ({columns}) VALUES ({values})"

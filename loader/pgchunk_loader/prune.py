@@ -46,7 +46,7 @@ def check_can_prune(database: Database, root: Root) -> None:
         raise UnusableError(
             "this role may not delete documents", "Grant DELETE on the table, or load without --prune."
         )
-    if root.base_url is not None and not database.collection.has_metadata:
+    if root.base_url is not None and database.collection.metadata_column is None:
         raise UnusableError(
             "with --base-url, --prune needs the documents' metadata column, which records the root",
             "Load by path, or without --prune.",
@@ -62,7 +62,9 @@ async def _find_gone(connection: Connection, database: Database, root: Root) -> 
     of_root: sql.Composable = sql.SQL("true")
     if root.base_url is not None:
         # Another directory may have been loaded below this base URL: only what came from here is ours.
-        of_root = sql.SQL("d.metadata ->> {} = {}").format(ROOT_KEY, root.base_url)
+        of_root = sql.SQL("{} ->> {} = {}").format(
+            database.collection.names["metadata"], ROOT_KEY, root.base_url
+        )
     query = database.collection.compose(queries.BELOW_ROOT, of_root=of_root)
     gone, total = [], 0
     async with connection.transaction(), connection.cursor(name="pgchunk_below_root") as cursor:

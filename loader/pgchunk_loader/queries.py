@@ -18,12 +18,9 @@ INSTALLED: Final = """
 #: The tables of a collection, what they have beyond the needed columns, and what this role may do with them.
 COLLECTION: Final = """
     SELECT c.name, c.key_column, c.uri_column, c.content_column, c.format_column,
+           c.metadata_column, c.hash_column,
            dn.nspname AS documents_schema, d.relname AS documents_table,
            cn.nspname AS chunks_schema, ch.relname AS chunks_table,
-           EXISTS (SELECT FROM pg_catalog.pg_attribute AS a WHERE a.attrelid = d.oid AND NOT a.attisdropped
-                   AND a.attname = 'metadata' AND a.atttypid = 'jsonb'::regtype) AS has_metadata,
-           EXISTS (SELECT FROM pg_catalog.pg_attribute AS a WHERE a.attrelid = d.oid AND NOT a.attisdropped
-                   AND a.attname = 'content_hash') AS has_hash,
            has_any_column_privilege(d.oid, 'SELECT') AS may_select,
            has_any_column_privilege(d.oid, 'INSERT') AS may_insert,
            has_any_column_privilege(d.oid, 'UPDATE') AS may_update,

@@ -14,12 +14,7 @@ from pgchunk_loader.roots import Root, open_root
 
 parts = st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1, max_size=8)
 paths = st.lists(parts.filter(lambda part: part not in (".", "..")), min_size=1, max_size=4).map("/".join)
-ROOTS = [
-    Root(Path("/r"), None),
-    Root(Path("/"), None),
-    Root(Path("/r"), "https://x.org/d"),
-    Root(Path("/r"), "s:"),
-]
+ROOTS = [Root(Path("/r")), Root(Path("/")), Root(Path("/r"), "https://x.org/d"), Root(Path("/r"), "s:")]
 
 
 @pytest.mark.parametrize("root", ROOTS)
