@@ -1,0 +1,28 @@
+"""Fixtures of the core tests; none needs a server."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+SUFFIXES = {".md", ".markdown", ".mdx", ".txt"}
+
+
+@pytest.fixture(scope="session")
+def corpora() -> Path:
+    """A directory of real documents: PGCHUNK_CORPORA, or shared/corpora beside the checkout; skips without one."""
+    beside = Path(__file__).resolve().parents[3] / "shared" / "corpora"
+    found = Path(os.environ.get("PGCHUNK_CORPORA", beside))
+    if not found.is_dir():
+        pytest.skip("no corpora on this machine; set PGCHUNK_CORPORA to a directory of markdown files")
+    return found
+
+
+@pytest.fixture(scope="session")
+def corpus_files(corpora: Path) -> list[Path]:
+    """Its markdown files of ordinary size."""
+    files = sorted(p for p in corpora.rglob("*") if p.suffix in SUFFIXES and 2_000 < p.stat().st_size < 60_000)
+    assert files, f"no markdown files below {corpora}"
+    return files
