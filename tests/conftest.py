@@ -264,7 +264,9 @@ def psql_at() -> PsqlAt:
 
     def run(conninfo: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
         command = [program, "-X", "-v", "ON_ERROR_STOP=1", "-d", conninfo, *arguments]
-        return subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PGCLIENTENCODING": "UTF8"})
+        return subprocess.run(
+            command, capture_output=True, text=True, env=os.environ | {"PGCLIENTENCODING": "UTF8"}
+        )
 
     return run
 

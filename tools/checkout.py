@@ -6,10 +6,12 @@ The tools run before anything is installed, so they use the standard library onl
 
 from __future__ import annotations
 
+import fcntl
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -35,6 +37,15 @@ def version() -> str:
     if found is None:
         fail(f"no default_version in {CONTROL}")
     return found[1]
+
+
+@contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Wait until no other tool changes the environment or the server, and keep others out meanwhile."""
+    BUILD.mkdir(exist_ok=True)
+    with (BUILD / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def say(text: str) -> None:

@@ -24,7 +24,6 @@ SERVER_USER = "postgres"
 LONGEST_SOCKET = 107
 """Bytes that the path of a unix socket may have."""
 
-DURABLE: Mapping[str, str] = {}
 THROWAWAY = {
     "fsync": "off",
     "synchronous_commit": "off",

@@ -142,9 +142,7 @@ def build_pgvector(server: Server) -> None:
     """Build pgvector for this server from source. The system's own apt set-up stays as it is."""
     mirrors = own_mirrors()
     if not mirrors or not KEYRING.exists():
-        fail(
-            "pgvector has no package here, and no Debian mirror or keyring is set up to build it from"
-        )
+        fail("pgvector has no package here, and no Debian mirror or keyring is set up to build it from")
     say(f"building pgvector for PostgreSQL {server.major} from the distribution's source package")
     with tempfile.TemporaryDirectory(prefix="pgchunk-pgvector-") as folder:
         source = fetch_source("pgvector", mirrors[0], Path(folder))

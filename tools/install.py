@@ -28,6 +28,7 @@ from checkout import (
     VENV_PYTHON,
     SourceError,
     fail,
+    one_at_a_time,
     run,
     say,
     version,
@@ -223,4 +224,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with one_at_a_time():
+        main()

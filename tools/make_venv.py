@@ -9,7 +9,7 @@ import hashlib
 import subprocess
 from pathlib import Path
 
-from checkout import CONTROL, REQUIREMENTS, ROOT, VENV, VENV_PYTHON, run, say
+from checkout import CONTROL, REQUIREMENTS, ROOT, VENV, VENV_PYTHON, one_at_a_time, run, say
 from servers import chosen, chosen_python
 
 STAMP = VENV / "made-from"
@@ -55,4 +55,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with one_at_a_time():
+        main()

@@ -10,6 +10,7 @@ import hashlib
 import os
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from checkout import ROOT, STATE, fail, say
@@ -17,6 +18,8 @@ from cluster import Cluster, ClusterError, can_reach, fits_socket, give_to_serve
 from servers import chosen
 
 DATABASE = "pgchunk"
+SETTINGS: Mapping[str, str] = {}
+"""Beyond the server's defaults and what a private cluster always sets."""
 REMEMBERED = STATE / "cluster"
 """A file with the folder of the cluster and the folder of its socket, one a line."""
 
@@ -47,7 +50,7 @@ def reachable_folder() -> Path:
 
 def this_cluster() -> Cluster:
     folder, socket = folders()
-    return Cluster(chosen(), folder, socket)
+    return Cluster(chosen(), folder, socket, SETTINGS)
 
 
 def serve() -> None:

@@ -18,7 +18,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from checkout import PACKAGE, VENV_PYTHON, fail, run, say
+from checkout import PACKAGE, VENV_PYTHON, fail, one_at_a_time, run, say
 
 SOURCE = "bpe-openai==0.1.4"
 TIKTOKEN_SHA256 = {
@@ -95,4 +95,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with one_at_a_time():
+        main()

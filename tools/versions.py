@@ -1,4 +1,4 @@
-"""Print what a report of a fault should name: the versions of pgchunk, the server, its Python and what they run."""
+"""Print the versions that a report of a fault should name."""
 
 from __future__ import annotations
 

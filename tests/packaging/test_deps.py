@@ -16,7 +16,12 @@ DEBIAN_13 = [
     "postgresql-17-pgvector",
     "postgresql-server-dev-17",
 ]
-UBUNTU_24_04 = ["postgresql-16", "postgresql-plpython3-16", "postgresql-16-pgvector", "postgresql-server-dev-16"]
+UBUNTU_24_04 = [
+    "postgresql-16",
+    "postgresql-plpython3-16",
+    "postgresql-16-pgvector",
+    "postgresql-server-dev-16",
+]
 Offer = Callable[..., None]
 
 
