@@ -1,0 +1,169 @@
+"""Collections: a documents table, its chunk table and the columns that are used."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pgchunk._version import __version__
+from pgchunk.errors import UnknownCollection, VersionMismatch
+from pgchunk.server.database import Database, Row
+
+#: Key of a document's metadata that picks its strategy.
+STRATEGY_KEY: Final = "pgchunk.strategy"
+
+# Dropped tables leave a row behind until create_tables() runs again; the joins pass it over.
+_QUERY: Final = """
+SELECT c.name, c.key_column, c.content_column, c.title_column, c.uri_column, c.format_column, c.metadata_column,
+       c.hash_column, c.updated_column,
+       dn.nspname AS documents_schema, d.relname AS documents_table,
+       n.nspname AS chunks_schema, t.relname AS chunks_table,
+       pg_catalog.format_type(a.atttypid, a.atttypmod) AS key_type,
+       t.relowner = (SELECT r.oid FROM pg_catalog.pg_roles AS r WHERE r.rolname = current_user) AS is_ours,
+       pg_catalog.pg_get_userbyid(t.relowner) AS owner,
+       current_user AS runs_as,
+       pg_catalog.now() AS now,
+       (SELECT x.extversion FROM pg_catalog.pg_extension AS x WHERE x.extname = 'pgchunk') AS extension_version
+FROM pgchunk.collections AS c
+JOIN pg_catalog.pg_class AS d ON d.oid = c.documents
+JOIN pg_catalog.pg_namespace AS dn ON dn.oid = d.relnamespace
+JOIN pg_catalog.pg_class AS t ON t.oid = c.chunks
+JOIN pg_catalog.pg_namespace AS n ON n.oid = t.relnamespace
+LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid = d.oid AND a.attname = c.key_column
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """One row of ``pgchunk.collections``, with the names its tables have now."""
+
+    name: str
+    #: the two tables: qualified and quoted, and as schema and name
+    documents: str
+    chunks: str
+    documents_name: tuple[str, str]
+    chunks_name: tuple[str, str]
+    #: columns of documents; None where the table has no such column
+    key: str
+    content: str
+    title: str | None
+    uri: str | None
+    format: str | None
+    metadata: str | None
+    content_hash: str | None
+    updated: str | None
+    #: SQL type of the key
+    key_type: str
+    #: whether the role that this runs as owns the chunk table, and the two roles
+    is_ours: bool
+    owner: str
+    runs_as: str
+    #: start of the transaction, as the server writes it
+    now: str
+
+    def text(self, row: Row) -> str | None:
+        """The content of a row of documents."""
+        return _text(row.get(self.content))
+
+    def title_of(self, row: Row) -> str:
+        """The title of a row of documents; an empty string when it has none."""
+        return (_text(row.get(self.title)) if self.title else None) or ""
+
+    def uri_of(self, row: Row) -> str:
+        """What names the document's source: its URI, or else its key."""
+        return str(row.get(self.uri or self.key) or "")
+
+    def format_of(self, row: Row) -> str:
+        """'markdown', or what the row says; NULL is markdown."""
+        return (_text(row.get(self.format)) if self.format else None) or "markdown"
+
+    def choice_of(self, row: Row) -> str | None:
+        """The strategy that the row's metadata picks; None when it picks none."""
+        metadata = row.get(self.metadata) if self.metadata else None
+        if not metadata or STRATEGY_KEY not in metadata:
+            return None
+        parsed = json.loads(metadata)
+        choice = parsed.get(STRATEGY_KEY) if isinstance(parsed, dict) else None
+        return None if choice is None else choice if isinstance(choice, str) else json.dumps(choice)
+
+
+def of_table(db: Database, relation: int) -> Collection:
+    """The collection of a documents table, or of the table that it is a partition of.
+
+    Args:
+        relation: the table's oid.
+
+    Raises:
+        UnknownCollection: the table belongs to no collection.
+        VersionMismatch: the session has loaded the package of another version.
+    """
+    rows = db.fetch(_QUERY + "WHERE c.documents = coalesce(pg_catalog.pg_partition_root($1), $1)", ["oid"], relation)
+    if not rows:
+        table = db.fetch("SELECT $1::pg_catalog.regclass AS name", ["oid"], relation)[0]["name"]
+        raise UnknownCollection(
+            f"table {table} belongs to no collection",
+            detail="It has triggers of pgchunk, and no row of pgchunk.collections names it.",
+            hint="Run pgchunk.create_tables() for its schema again, or drop the triggers.",
+        )
+    return _collection(db, rows[0])
+
+
+def named(db: Database, name: str | None) -> Collection:
+    """The collection of this name, or the only one there is.
+
+    Raises:
+        UnknownCollection: there is none of this name, none at all, or no name was given and there are several.
+    """
+    rows = db.fetch(_QUERY + "WHERE c.name = $1 OR $1 IS NULL ORDER BY c.name LIMIT 2", ["text"], name)
+    if len(rows) != 1:
+        raise _unknown(db, name)
+    return _collection(db, rows[0])
+
+
+def _unknown(db: Database, name: str | None) -> UnknownCollection:
+    names = ", ".join(row["name"] for row in db.fetch("SELECT name FROM pgchunk.collections ORDER BY name"))
+    if not names:
+        return UnknownCollection(
+            "there is no collection", hint="Run SELECT pgchunk.create_tables() to make tables for documents and chunks."
+        )
+    return UnknownCollection(
+        "there are several collections" if name is None else f"unknown collection {name!r}",
+        detail=f"The collections are {names}.",
+        hint="Give one of these names.",
+    )
+
+
+def _collection(db: Database, row: Row) -> Collection:
+    if row["extension_version"] != __version__:
+        raise VersionMismatch(
+            f"the Python package of pgchunk is {__version__}, the extension is {row['extension_version']}",
+            detail="This session loaded the package before the extension was updated.",
+            hint="Open a new session.",
+        )
+    documents = (row["documents_schema"], row["documents_table"])
+    chunks = (row["chunks_schema"], row["chunks_table"])
+    return Collection(
+        name=row["name"],
+        documents=db.name(*documents),
+        chunks=db.name(*chunks),
+        documents_name=documents,
+        chunks_name=chunks,
+        key=row["key_column"],
+        content=row["content_column"],
+        title=row["title_column"],
+        uri=row["uri_column"],
+        format=row["format_column"],
+        metadata=row["metadata_column"],
+        content_hash=row["hash_column"],
+        updated=row["updated_column"],
+        key_type=row["key_type"],
+        is_ours=row["is_ours"],
+        owner=row["owner"],
+        runs_as=row["runs_as"],
+        now=row["now"],
+    )
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)

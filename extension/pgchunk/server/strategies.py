@@ -1,0 +1,154 @@
+"""Strategies as rows of ``pgchunk.strategies``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any, Final
+
+from pgchunk.errors import InvalidOption, UnknownStrategy
+from pgchunk.server.database import Database, Row
+from pgchunk.server.errors import reported
+from pgchunk.strategy import OPTION_NAMES, STRATEGIES, Strategy
+
+_ROWS: Final = "SELECT s.name, pg_catalog.to_jsonb(s) AS options FROM pgchunk.strategies AS s WHERE "
+
+
+class _Shipping:
+    """Whether the rows being written are the shipped ones, which nobody has customised."""
+
+    now = False
+
+
+def active(db: Database) -> list[Strategy]:
+    """The strategies that documents without a choice of their own are chunked with."""
+    return _strategies(db.fetch(_ROWS + "s.is_active ORDER BY s.name"))
+
+
+def default(db: Database) -> Strategy:
+    """The strategy used when none is named."""
+    return _strategies(db.fetch(_ROWS + "s.is_default"))[0]
+
+
+def known(db: Database, names: Iterable[str]) -> list[Strategy]:
+    """Those of the named strategies that exist."""
+    return _strategies(db.fetch(_ROWS + "s.name = ANY ($1) ORDER BY s.name", ["text[]"], list(names)))
+
+
+def named(db: Database, name: str) -> Strategy:
+    """The strategy of this name.
+
+    Raises:
+        UnknownStrategy: there is none.
+    """
+    found = known(db, [name])
+    if not found:
+        names = db.fetch("SELECT name FROM pgchunk.strategies ORDER BY name")
+        raise UnknownStrategy(
+            f"unknown strategy {name!r}",
+            detail=f"The strategies are {', '.join(row['name'] for row in names)}.",
+            hint="Give one of these names, or add a row to pgchunk.strategies.",
+        )
+    return found[0]
+
+
+def chosen(db: Database, name: str | None, overrides: str | None) -> Strategy:
+    """The strategy for a preview.
+
+    Args:
+        name: a strategy's name; None: the default one.
+        overrides: JSON object of options to change; None: none.
+
+    Raises:
+        UnknownStrategy: no strategy has this name.
+        InvalidOption: an override is unknown or out of range.
+    """
+    strategy = default(db) if name is None else named(db, name)
+    options = json.loads(overrides) if overrides is not None else {}
+    if not isinstance(options, dict):
+        raise InvalidOption(
+            f"overrides are not a JSON object: {overrides}",
+            detail=f"The options are {', '.join(OPTION_NAMES)}.",
+            hint="""Give an object such as '{"max_tokens": 256}'.""",
+        )
+    return strategy.with_overrides(**options)
+
+
+def _strategies(rows: Iterable[Row]) -> list[Strategy]:
+    return [_parse(row["name"], row["options"]) for row in rows]
+
+
+@lru_cache(maxsize=64)
+def _parse(name: str, options: str) -> Strategy:
+    row = json.loads(options)
+    return Strategy.from_mapping(name, {option: row[option] for option in OPTION_NAMES})
+
+
+@reported
+def strategies_before(db: Database, trigger: dict[str, Any]) -> str:
+    """Checks the row that is being written and sets what follows from it.
+
+    Raises:
+        InvalidOption: an option is out of its range.
+    """
+    row = trigger["new"]
+    strategy = Strategy.from_mapping(row["name"], {option: row[option] for option in OPTION_NAMES})
+    if trigger["event"] == "INSERT" and row["customized"]:
+        # A dump being restored: its row takes the place of the shipped one that CREATE EXTENSION wrote.
+        db.fetch("DELETE FROM pgchunk.strategies WHERE name = $1 AND NOT customized", ["text"], row["name"])
+    trigger["new"] = {
+        "split_levels": list(strategy.split_levels),
+        "recipe_hash": strategy.recipe_hash,
+        "customized": not _Shipping.now,
+    }
+    return "MODIFY"
+
+
+@reported
+def strategies_after(db: Database) -> None:
+    """Checks, at the end of a statement, that there is a default.
+
+    Raises:
+        InvalidOption: no strategy is the default.
+    """
+    if not _Shipping.now and not db.fetch("SELECT 1 FROM pgchunk.strategies WHERE is_default"):
+        raise InvalidOption(
+            "no strategy is the default",
+            detail="preview() and others use the default strategy when none is named.",
+            hint="Move the mark in one statement: UPDATE pgchunk.strategies SET is_default = (name = '...').",
+        )
+
+
+@reported
+def ship_strategies(db: Database) -> None:
+    """Writes the shipped strategies; rows that somebody has customised stay as they are."""
+    _Shipping.now = True
+    try:
+        for strategy in STRATEGIES.values():
+            _ship(db, strategy)
+    finally:
+        _Shipping.now = False
+
+
+def _ship(db: Database, strategy: Strategy) -> None:
+    options = ", ".join(OPTION_NAMES)
+    columns = ", ".join(["name", *OPTION_NAMES])
+    row = {name: getattr(strategy, name) for name in ("name", *OPTION_NAMES)} | {
+        "split_levels": list(strategy.split_levels)
+    }
+    db.fetch(
+        f"INSERT INTO pgchunk.strategies AS s ({columns}) SELECT {columns}"
+        " FROM pg_catalog.jsonb_populate_record(NULL::pgchunk.strategies, $1)"
+        f" ON CONFLICT (name) DO UPDATE SET ({options}) ="
+        f" ROW ({', '.join('excluded.' + name for name in OPTION_NAMES)}) WHERE NOT s.customized",
+        ["jsonb"],
+        json.dumps(row),
+    )
+    if strategy.name == "default":
+        db.fetch(
+            "UPDATE pgchunk.strategies SET is_active = true, is_default = true WHERE name = $1 AND NOT customized"
+            " AND NOT EXISTS (SELECT 1 FROM pgchunk.strategies WHERE is_default)",
+            ["text"],
+            strategy.name,
+        )

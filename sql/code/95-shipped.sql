@@ -1,0 +1,1 @@
+SELECT pgchunk._ship_strategies();
