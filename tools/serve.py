@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from checkout import ROOT, STATE, fail, say
+from checkout import ROOT, STATE, fail, one_at_a_time, say
 from cluster import Cluster, ClusterError, can_reach, fits_socket, give_to_server, server_user
 from servers import chosen
 
@@ -54,6 +54,13 @@ def this_cluster() -> Cluster:
 
 
 def serve() -> None:
+    """Make and start what is not there yet, and print the connection string."""
+    with one_at_a_time():
+        print(ready_cluster().dsn(DATABASE))
+
+
+def ready_cluster() -> Cluster:
+    """The cluster, running, with the database, the extension and the tables in it."""
     cluster = this_cluster()
     give_to_server(cluster.folder)
     give_to_server(cluster.socket_dir)
@@ -69,7 +76,7 @@ def serve() -> None:
     if not cluster.is_running():
         cluster.start()
     make_database(cluster)
-    print(cluster.dsn(DATABASE))
+    return cluster
 
 
 def make_database(cluster: Cluster) -> None:

@@ -1,4 +1,4 @@
-"""The private server: where it goes, that serving twice is serving once, and that nothing but its owner reaches it."""
+"""The private server: where it goes, that serving twice is serving once, and who reaches it."""
 
 from __future__ import annotations
 

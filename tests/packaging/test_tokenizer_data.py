@@ -29,7 +29,7 @@ def test_refuses_ranks_that_do_not_run_from_0() -> None:
 
 
 def test_refuses_a_token_that_is_too_long() -> None:
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="range\\(0, 256\\)"):
         tokenizer_data.packed(text(b"x" * 256))
 
 
