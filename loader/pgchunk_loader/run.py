@@ -59,13 +59,18 @@ def _may_prune(gone: Prunable, target: Target, screen: Screen) -> bool:
     if target.yes or not gone.needs_consent:
         return True
     question = f"--prune would delete {gone_of(gone)} whose files are gone"
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not is_interactive():
         raise UnusableError(question, "Look whether the directory is complete; then run again with --yes.")
     for uri in gone.uris[:_SHOWN]:
         screen.note(f"  {printable(uri)}")
     if len(gone.uris) > _SHOWN:
         screen.note(f"  and {len(gone.uris) - _SHOWN:,} more")
     return typer.confirm(f"{question}. Delete them?", err=True)
+
+
+def is_interactive() -> bool:
+    """Whether there is a person to ask."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def gone_of(gone: Prunable) -> str:
