@@ -36,7 +36,11 @@ def load(folder: Path, dsn: str) -> int:
 
 def show(dsn: str) -> None:
     psql = chosen().bindir / "psql"
-    environment = os.environ | {"PAGER": "", "PGOPTIONS": "-c client_min_messages=warning"}
+    environment = os.environ | {
+        "PAGER": "",
+        "PGCLIENTENCODING": "UTF8",
+        "PGOPTIONS": "-c client_min_messages=warning",
+    }
     done = subprocess.run(
         [psql, "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", dsn, "-f", SCREEN], env=environment
     )
