@@ -1,7 +1,7 @@
 """What the SQL functions call: each takes ``plpy`` first, as PL/Python hands it out.
 
-A shim in ``sql/code`` is a declaration and one call of a function named here. Errors of pgchunk reach the client as
-SQL errors, with SQLSTATE, DETAIL and HINT.
+A shim in ``sql/code`` is a declaration and one call of a function named here. Errors of pgchunk reach the
+client as SQL errors, with SQLSTATE, DETAIL and HINT.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from typing import Any
 from pgchunk import server
 from pgchunk._version import __version__
 from pgchunk.errors import VersionMismatch
+from pgchunk.server.adopt import adopt
 from pgchunk.server.checks import problems
 from pgchunk.server.database import Database
 from pgchunk.server.errors import reported
 from pgchunk.server.preview import count_tokens, outline, preview, preview_document
 from pgchunk.server.strategies import ship_strategies, strategies_after, strategies_before
-from pgchunk.server.tables import adopt, create_tables
+from pgchunk.server.tables import create_tables
 from pgchunk.server.triggers import after, before
 
 __all__ = [
@@ -50,7 +51,7 @@ def load(_db: Database, session: dict[str, Any], sql_version: str) -> None:
     if __version__ != sql_version:
         raise VersionMismatch(
             f"the Python package of pgchunk is {__version__}, its SQL functions are {sql_version}",
-            detail="The package was loaded before the extension was updated, or only one of the two was installed.",
+            detail="The package was loaded before an update of the extension, or only one was installed.",
             hint="Open a new session. If the error stays, run make install on the server and then "
             "ALTER EXTENSION pgchunk UPDATE.",
         )

@@ -15,8 +15,8 @@ STRATEGY_KEY: Final = "pgchunk.strategy"
 
 # Dropped tables leave a row behind until create_tables() runs again; the joins pass it over.
 _QUERY: Final = """
-SELECT c.name, c.key_column, c.content_column, c.title_column, c.uri_column, c.format_column, c.metadata_column,
-       c.hash_column, c.updated_column,
+SELECT c.name, c.key_column, c.content_column, c.title_column, c.uri_column, c.format_column,
+       c.metadata_column, c.hash_column, c.updated_column,
        dn.nspname AS documents_schema, d.relname AS documents_table,
        n.nspname AS chunks_schema, t.relname AS chunks_table,
        pg_catalog.format_type(a.atttypid, a.atttypmod) AS key_type,
@@ -24,7 +24,7 @@ SELECT c.name, c.key_column, c.content_column, c.title_column, c.uri_column, c.f
        pg_catalog.pg_get_userbyid(t.relowner) AS owner,
        current_user AS runs_as,
        pg_catalog.now() AS now,
-       (SELECT x.extversion FROM pg_catalog.pg_extension AS x WHERE x.extname = 'pgchunk') AS extension_version
+       (SELECT extversion FROM pg_catalog.pg_extension WHERE extname = 'pgchunk') AS extension_version
 FROM pgchunk.collections AS c
 JOIN pg_catalog.pg_class AS d ON d.oid = c.documents
 JOIN pg_catalog.pg_namespace AS dn ON dn.oid = d.relnamespace
@@ -98,7 +98,9 @@ def of_table(db: Database, relation: int) -> Collection:
         UnknownCollection: the table belongs to no collection.
         VersionMismatch: the session has loaded the package of another version.
     """
-    rows = db.fetch(_QUERY + "WHERE c.documents = coalesce(pg_catalog.pg_partition_root($1), $1)", ["oid"], relation)
+    rows = db.fetch(
+        _QUERY + "WHERE c.documents = coalesce(pg_catalog.pg_partition_root($1), $1)", ["oid"], relation
+    )
     if not rows:
         table = db.fetch("SELECT $1::pg_catalog.regclass AS name", ["oid"], relation)[0]["name"]
         raise UnknownCollection(
@@ -113,7 +115,7 @@ def named(db: Database, name: str | None) -> Collection:
     """The collection of this name, or the only one there is.
 
     Raises:
-        UnknownCollection: there is none of this name, none at all, or no name was given and there are several.
+        UnknownCollection: there is none of this name, none at all, or several and no name was given.
     """
     rows = db.fetch(_QUERY + "WHERE c.name = $1 OR $1 IS NULL ORDER BY c.name LIMIT 2", ["text"], name)
     if len(rows) != 1:
@@ -125,7 +127,8 @@ def _unknown(db: Database, name: str | None) -> UnknownCollection:
     names = ", ".join(row["name"] for row in db.fetch("SELECT name FROM pgchunk.collections ORDER BY name"))
     if not names:
         return UnknownCollection(
-            "there is no collection", hint="Run SELECT pgchunk.create_tables() to make tables for documents and chunks."
+            "there is no collection",
+            hint="Run SELECT pgchunk.create_tables() to make tables for documents and chunks.",
         )
     return UnknownCollection(
         "there are several collections" if name is None else f"unknown collection {name!r}",

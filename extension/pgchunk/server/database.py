@@ -12,8 +12,8 @@ Row = dict[str, Any]
 #: Seconds between two chances for the server to cancel long work.
 INTERRUPT_PERIOD: Final = 0.1
 
-#: The plans of this session by query and parameter types. Names stand in the queries, so a renamed table asks for a
-#: plan of its own; what else changes, the server's plan cache notices.
+#: The plans of this session by query and parameter types. Names stand in the queries, so a renamed table asks
+#: for a plan of its own; what else changes, the server's plan cache notices.
 _plans: Final[dict[tuple[str, tuple[str, ...]], Any]] = {}
 
 

@@ -47,10 +47,10 @@ class FeatureMissing(PgchunkError):
 
 
 def reported(function: Callable[Concatenate[Database, P], R]) -> Callable[Concatenate[Plpy, P], R]:
-    """Makes an entry point of a function: hands it a Database for ``plpy``, and turns errors of pgchunk into SQL errors."""
+    """Makes an entry point of a function: it gets a Database for ``plpy``, its errors become SQL errors."""
 
     @wraps(function)
-    def entry(plpy: Plpy, *args: P.args, **kwargs: P.kwargs) -> R:
+    def entry(plpy: Plpy, /, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return function(Database(plpy), *args, **kwargs)
         except PgchunkError as error:

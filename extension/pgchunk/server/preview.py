@@ -34,7 +34,12 @@ def outline(_db: Database, content: str) -> list[Values]:
 
 @reported
 def preview(
-    db: Database, content: str | None, title: str | None, strategy: str | None, overrides: str | None, format: str | None
+    db: Database,
+    content: str | None,
+    title: str | None,
+    strategy: str | None,
+    overrides: str | None,
+    format: str | None,
 ) -> list[Values]:
     """The chunks that a text would get; none for NULL.
 
@@ -81,7 +86,9 @@ def _document(db: Database, pair: Collection, by: str, document: int | str) -> R
         )
     columns = (pair.key, pair.content, pair.title, pair.uri, pair.format, pair.metadata)
     listed = ", ".join(db.name(one) for one in dict.fromkeys(columns) if one is not None)
-    rows = db.fetch(f"SELECT {listed} FROM {pair.documents} WHERE {db.name(column)} = $1 LIMIT 1", [kind], document)
+    rows = db.fetch(
+        f"SELECT {listed} FROM {pair.documents} WHERE {db.name(column)} = $1 LIMIT 1", [kind], document
+    )
     if not rows:
         raise UnknownDocument(
             f"unknown document {document!r}",

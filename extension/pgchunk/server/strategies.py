@@ -147,7 +147,8 @@ def _ship(db: Database, strategy: Strategy) -> None:
     )
     if strategy.name == "default":
         db.fetch(
-            "UPDATE pgchunk.strategies SET is_active = true, is_default = true WHERE name = $1 AND NOT customized"
+            "UPDATE pgchunk.strategies SET is_active = true, is_default = true"
+            " WHERE name = $1 AND NOT customized"
             " AND NOT EXISTS (SELECT 1 FROM pgchunk.strategies WHERE is_default)",
             ["text"],
             strategy.name,

@@ -26,7 +26,9 @@ def before(db: Database, trigger: dict[str, Any]) -> str | None:
         return None  # the table's own NOT NULL speaks, or there is nothing to chunk
     changed = _filled_in(collection, new, old)
     # What is left out of "new" stays as it is, without a way through Python and back.
-    trigger["new"] = {column: value for column, value in changed.items() if column is not None and column in new}
+    trigger["new"] = {
+        column: value for column, value in changed.items() if column is not None and column in new
+    }
     return "MODIFY"
 
 
@@ -76,7 +78,7 @@ def after(db: Database, trigger: dict[str, Any]) -> None:
 
 
 def _with_kept(db: Database, wanted: list[Strategy], stored: write.Stored) -> list[Strategy]:
-    """Adds strategies that are not active any more but have chunks: those are kept in step, not lost by an edit."""
+    """Adds strategies that are active no more but have chunks: an edit keeps those in step, loses none."""
     return wanted + strategies.known(db, stored.keys() - {strategy.name for strategy in wanted})
 
 
@@ -94,5 +96,5 @@ def _check_owner(collection: Collection) -> None:
         raise NotOwner(
             f"chunks cannot be written to {collection.chunks}",
             detail=f"The table belongs to {collection.owner}, its trigger function to {collection.runs_as}.",
-            hint="After a change of owner, run pgchunk.create_tables() for the table's schema again as its owner.",
+            hint="After a change of owner, run pgchunk.create_tables() for the schema again as that role.",
         )

@@ -1,7 +1,7 @@
 """Writing the chunks of a document, so that an edit costs only what it changes.
 
-New chunks are matched to stored ones of the same strategy by content_hash, in order. A matched row keeps its id and
-its embedding, and is written only where a column differs; what no new chunk matches is deleted.
+New chunks are matched to stored ones of the same strategy by content_hash, in order. A matched row keeps its
+id and its embedding, and is written only where a column differs; what no new chunk matches is deleted.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pgchunk.server.collections import Collection
 from pgchunk.server.database import Database, Row, array_literal
 from pgchunk.strategy import Strategy
 
-#: Columns of a chunk table that come from a Chunk: SQL type of the values handed over, and how they become the column.
+#: Columns that come from a Chunk: SQL type of the values handed over, and how they become the column.
 _COLUMNS: Final = {
     "ordinal": ("integer", "{}"),
     "content": ("text", "{}"),
@@ -65,7 +65,8 @@ Stored = dict[str, StoredChunks]
 def stored(db: Database, collection: Collection, key: Any) -> Stored:
     """Reads what is stored for a document."""
     rows = db.fetch(
-        f"SELECT id, strategy, content_hash FROM {collection.chunks} WHERE document_id = $1 ORDER BY strategy, ordinal",
+        f"SELECT id, strategy, content_hash FROM {collection.chunks} WHERE document_id = $1"
+        " ORDER BY strategy, ordinal",
         [collection.key_type],
         key,
     )
@@ -75,7 +76,9 @@ def stored(db: Database, collection: Collection, key: Any) -> Stored:
     return found
 
 
-def document(db: Database, collection: Collection, row: Row, strategies: Sequence[Strategy], stored: Stored) -> None:
+def document(
+    db: Database, collection: Collection, row: Row, strategies: Sequence[Strategy], stored: Stored
+) -> None:
     """Makes the stored chunks of a document those of its content.
 
     Args:
@@ -84,7 +87,9 @@ def document(db: Database, collection: Collection, row: Row, strategies: Sequenc
         stored: what is stored for the document; sets of other strategies are deleted.
     """
     key = row[collection.key]
-    stale: list[int] = [one for name in stored.keys() - {s.name for s in strategies} for one in stored[name].rest()]
+    stale: list[int] = [
+        one for name in stored.keys() - {s.name for s in strategies} for one in stored[name].rest()
+    ]
     _delete(db, collection, stale)
     for strategy in strategies:
         chunks = chunk_row(db, collection, row, strategy)
@@ -104,7 +109,12 @@ def chunk_row(db: Database, collection: Collection, row: Row, strategy: Strategy
 
 
 def _replace(
-    db: Database, collection: Collection, key: Any, strategy: Strategy, chunks: Iterable[Chunk], old: StoredChunks
+    db: Database,
+    collection: Collection,
+    key: Any,
+    strategy: Strategy,
+    chunks: Iterable[Chunk],
+    old: StoredChunks,
 ) -> None:
     kept: list[tuple[int, Chunk]] = []
     new: list[Chunk] = []
@@ -114,7 +124,7 @@ def _replace(
             new.append(one)
         else:
             kept.append((match, one))
-    # In this order no two rows have one ordinal at the end of a statement, which is when the constraint looks.
+    # In this order no two rows have one ordinal when a statement ends, which is when the constraint looks.
     _delete(db, collection, old.rest())
     _move(db, collection, kept)
     _insert(db, collection, key, strategy, new)
@@ -141,7 +151,9 @@ def _move(db: Database, collection: Collection, kept: Sequence[tuple[int, Chunk]
     )
 
 
-def _insert(db: Database, collection: Collection, key: Any, strategy: Strategy, chunks: Sequence[Chunk]) -> None:
+def _insert(
+    db: Database, collection: Collection, key: Any, strategy: Strategy, chunks: Sequence[Chunk]
+) -> None:
     if not chunks:
         return
     names = ", ".join(_COLUMNS)
@@ -177,7 +189,9 @@ def _value(value: Any) -> Any:
     return array_literal(value) if isinstance(value, tuple) else value
 
 
-def _log_events(db: Database, collection: Collection, key: Any, strategy: Strategy, chunks: Sequence[Chunk]) -> None:
+def _log_events(
+    db: Database, collection: Collection, key: Any, strategy: Strategy, chunks: Sequence[Chunk]
+) -> None:
     """One line for each kind of event; documents can be told apart by their key."""
     for flag, (event, what) in _EVENTS.items():
         count = sum(flag in one.flags for one in chunks)

@@ -1,0 +1,63 @@
+"""The type of the embeddings, as pgvector has it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pgchunk.server.database import Database
+from pgchunk.server.errors import FeatureMissing, InvalidArgument
+
+#: Most dimensions of a column, and of an HNSW index, by type of pgvector.
+_LIMITS: Final = {"vector": (16000, 2000), "halfvec": (16000, 4000)}
+_INDEXES: Final = ("hnsw", "none")
+
+
+def check_arguments(dimensions: int, vector_type: str, index: str) -> None:
+    if vector_type not in _LIMITS:
+        raise InvalidArgument(
+            f"invalid vector_type {vector_type!r}", detail=f"vector_type must be one of {', '.join(_LIMITS)}."
+        )
+    if index not in _INDEXES:
+        raise InvalidArgument(
+            f"invalid index {index!r}", detail=f"index must be one of {', '.join(_INDEXES)}."
+        )
+    column_limit, index_limit = _LIMITS[vector_type]
+    if not 1 <= dimensions <= column_limit:
+        raise InvalidArgument(
+            f"invalid dimensions {dimensions}",
+            detail=f"{vector_type} has from 1 to {column_limit} dimensions.",
+        )
+    if index == "hnsw" and dimensions > index_limit:
+        other = "vector_type => 'halfvec' or " if dimensions <= _LIMITS["halfvec"][1] else ""
+        raise InvalidArgument(
+            f"{dimensions} dimensions are too many for an HNSW index on {vector_type}",
+            detail=f"pgvector indexes {vector_type} up to {index_limit} dimensions.",
+            hint=f"Use {other}index => 'none'.",
+        )
+
+
+def column_type(db: Database, dimensions: int, vector_type: str) -> str:
+    schema = _schema(db)
+    if not db.fetch(
+        "SELECT 1 WHERE pg_catalog.to_regtype($1) IS NOT NULL", ["text"], f"{schema}.{vector_type}"
+    ):
+        raise FeatureMissing(
+            f"pgvector has no type {vector_type} here",
+            detail="halfvec came with pgvector 0.7.",
+            hint="Install a newer pgvector and run ALTER EXTENSION vector UPDATE.",
+        )
+    return f"{schema}.{vector_type}({dimensions})"
+
+
+def _schema(db: Database) -> str:
+    rows = db.fetch(
+        "SELECT n.nspname FROM pg_catalog.pg_extension AS x"
+        " JOIN pg_catalog.pg_namespace AS n ON n.oid = x.extnamespace WHERE x.extname = 'vector'"
+    )
+    return db.name(rows[0]["nspname"])
+
+
+def index_statement(db: Database, chunks: str, vector_type: str, index: str) -> str:
+    if index == "none":
+        return ""
+    return f"CREATE INDEX ON {chunks} USING hnsw (embedding {_schema(db)}.{vector_type}_cosine_ops);"
