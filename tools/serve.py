@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from checkout import ROOT, STATE, fail, one_at_a_time, say
+from checkout import ROOT, STATE, fail, one_at_a_time, say, version
 from cluster import Cluster, ClusterError, can_reach, fits_socket, give_to_server, server_user
 from servers import chosen
 
@@ -21,18 +21,27 @@ DATABASE = "pgchunk"
 SETTINGS: Mapping[str, str] = {}
 """Beyond the server's defaults and what a private cluster always sets."""
 REMEMBERED = STATE / "cluster"
-"""A file with the folder of the cluster and the folder of its socket, one a line."""
+"""Three lines: this checkout, the folder of its cluster, the folder of its socket. A copy of the checkout brings the
+file along, and must not take the original's cluster for its own.
+"""
 
 
 def folders() -> tuple[Path, Path]:
     """The cluster's folder and its socket's, as remembered or, the first time, as they can be had."""
-    if REMEMBERED.exists():
-        remembered, its_socket = REMEMBERED.read_text().splitlines()
-        return Path(remembered), Path(its_socket)
+    if (found := remembered()) is not None:
+        return found
     cluster = reachable_folder()
     if fits_socket(cluster / "socket"):
         return cluster, cluster / "socket"
     return cluster, Path(tempfile.mkdtemp(prefix="pgchunk-"))
+
+
+def remembered() -> tuple[Path, Path] | None:
+    """The cluster's folder and its socket's, if this checkout has made them."""
+    if not REMEMBERED.exists():
+        return None
+    checkout, folder, socket = REMEMBERED.read_text().splitlines()
+    return (Path(folder), Path(socket)) if checkout == str(ROOT) else None
 
 
 def reachable_folder() -> Path:
@@ -64,7 +73,7 @@ def ready_cluster() -> Cluster:
     cluster = this_cluster()
     give_to_server(cluster.folder)
     give_to_server(cluster.socket_dir)
-    REMEMBERED.write_text(f"{cluster.folder}\n{cluster.socket_dir}\n")
+    REMEMBERED.write_text(f"{ROOT}\n{cluster.folder}\n{cluster.socket_dir}\n")
     if not cluster.exists:
         say(f"making a private cluster in {cluster.folder}")
         cluster.create()
@@ -83,11 +92,27 @@ def make_database(cluster: Cluster) -> None:
     """Create the database, the extension and the tables where they are not there yet."""
     if not cluster.sql(f"SELECT 1 FROM pg_database WHERE datname = '{DATABASE}'"):
         cluster.sql(f"CREATE DATABASE {DATABASE}")
-    cluster.sql("CREATE EXTENSION IF NOT EXISTS pgchunk CASCADE; SELECT pgchunk.create_tables()", DATABASE)
+    cluster.sql("CREATE EXTENSION IF NOT EXISTS pgchunk CASCADE; ALTER EXTENSION pgchunk UPDATE", DATABASE)
+    cluster.sql("SELECT pgchunk.create_tables()", DATABASE)
+    notice_changed_sql(cluster)
+
+
+def notice_changed_sql(cluster: Cluster) -> None:
+    """Say so when the extension's SQL was changed without a new version: a database that is there keeps the old one."""
+    script = cluster.server.extension_dir / f"pgchunk--{version()}.sql"
+    current = f"{version()} {hashlib.sha256(script.read_bytes()).hexdigest()}"
+    made_from = cluster.folder / "made-from"
+    if not made_from.exists() or made_from.read_text().split()[0] != version():
+        made_from.write_text(current)
+    elif made_from.read_text() != current:
+        say(
+            f"note: the SQL of pgchunk {version()} has changed since this database was made, and it has the old one"
+        )
+        say("  to start anew, without what is loaded: make clean serve")
 
 
 def stop() -> None:
-    if not REMEMBERED.exists():
+    if remembered() is None:
         say("no private server was made here")
         return
     cluster = this_cluster()

@@ -107,6 +107,30 @@ def test_a_socket_path_that_would_be_too_long_is_put_elsewhere(
     socket.rmdir()
 
 
+def test_a_copy_of_the_checkout_does_not_take_the_originals_cluster(
+    served: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    served.mkdir()
+    theirs = "/srv/original/.pgchunk/server"
+    serve.REMEMBERED.write_text(f"/srv/original\n{theirs}\n{theirs}/socket\n")
+    assert serve.remembered() is None
+    assert serve.folders()[0] != Path(theirs)
+    monkeypatch.setattr(serve, "ROOT", Path("/srv/original"))
+    assert serve.folders() == (Path(theirs), Path(theirs) / "socket")
+    serve.REMEMBERED.unlink()
+
+
+def test_says_when_the_sql_was_changed_without_a_new_version(
+    served: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    serve.serve()
+    assert "has changed" not in capsys.readouterr().err
+    made_from = serve.folders()[0] / "made-from"
+    made_from.write_text(made_from.read_text() + "0")
+    serve.serve()
+    assert "has changed" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", ["plain", "with space", "with'quote", "with\\backslash", "ümläut"])
 def test_the_connection_string_names_any_folder(name: str) -> None:
     host = Path("/srv") / name
