@@ -21,8 +21,8 @@ DATABASE = "pgchunk"
 SETTINGS: Mapping[str, str] = {}
 """Beyond the server's defaults and what a private cluster always sets."""
 REMEMBERED = STATE / "cluster"
-"""Three lines: this checkout, the folder of its cluster, the folder of its socket. A copy of the checkout brings the
-file along, and must not take the original's cluster for its own.
+"""Three lines: this checkout, the folder of its cluster, the folder of its socket. A copy of the checkout brings
+the file along, and must not take the original's cluster for its own.
 """
 
 
@@ -40,8 +40,8 @@ def remembered() -> tuple[Path, Path] | None:
     """The cluster's folder and its socket's, if this checkout has made them."""
     if not REMEMBERED.exists():
         return None
-    checkout, folder, socket = REMEMBERED.read_text().splitlines()
-    return (Path(folder), Path(socket)) if checkout == str(ROOT) else None
+    lines = REMEMBERED.read_text().splitlines()
+    return (Path(lines[1]), Path(lines[2])) if len(lines) == 3 and lines[0] == str(ROOT) else None
 
 
 def reachable_folder() -> Path:
@@ -89,26 +89,20 @@ def ready_cluster() -> Cluster:
 
 
 def make_database(cluster: Cluster) -> None:
-    """Create the database, the extension and the tables where they are not there yet."""
+    """Create the database, the extension and the tables where they are not there yet; bring an old version up."""
     if not cluster.sql(f"SELECT 1 FROM pg_database WHERE datname = '{DATABASE}'"):
         cluster.sql(f"CREATE DATABASE {DATABASE}")
+    script = cluster.server.extension_dir / f"pgchunk--{version()}.sql"
+    current = [version(), hashlib.sha256(script.read_bytes()).hexdigest()]
+    made_from = cluster.folder / "made-from"
+    before = made_from.read_text().split() if made_from.exists() else []
+    if before[:1] == current[:1] and before != current:
+        say(f"note: the SQL of pgchunk {version()} has changed since this database was made with it")
+        say("  to start anew, without what is loaded: make clean serve")
+        return
     cluster.sql("CREATE EXTENSION IF NOT EXISTS pgchunk CASCADE; ALTER EXTENSION pgchunk UPDATE", DATABASE)
     cluster.sql("SELECT pgchunk.create_tables()", DATABASE)
-    notice_changed_sql(cluster)
-
-
-def notice_changed_sql(cluster: Cluster) -> None:
-    """Say so when the extension's SQL was changed without a new version: a database that is there keeps the old one."""
-    script = cluster.server.extension_dir / f"pgchunk--{version()}.sql"
-    current = f"{version()} {hashlib.sha256(script.read_bytes()).hexdigest()}"
-    made_from = cluster.folder / "made-from"
-    if not made_from.exists() or made_from.read_text().split()[0] != version():
-        made_from.write_text(current)
-    elif made_from.read_text() != current:
-        say(
-            f"note: the SQL of pgchunk {version()} has changed since this database was made, and it has the old one"
-        )
-        say("  to start anew, without what is loaded: make clean serve")
+    made_from.write_text(" ".join(current))
 
 
 def stop() -> None:
