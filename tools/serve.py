@@ -21,8 +21,8 @@ DATABASE = "pgchunk"
 SETTINGS: Mapping[str, str] = {}
 """Beyond the server's defaults and what a private cluster always sets."""
 REMEMBERED = STATE / "cluster"
-"""Three lines: this checkout, the folder of its cluster, the folder of its socket. A copy of the checkout brings
-the file along, and must not take the original's cluster for its own.
+"""Three lines: this checkout, the folder of its cluster, the folder of its socket. A copy of the checkout
+brings the file along, and must not take the original's cluster for its own.
 """
 
 
@@ -89,7 +89,7 @@ def ready_cluster() -> Cluster:
 
 
 def make_database(cluster: Cluster) -> None:
-    """Create the database, the extension and the tables where they are not there yet; bring an old version up."""
+    """Create database, extension and tables where they are not there yet; bring an old version up."""
     if not cluster.sql(f"SELECT 1 FROM pg_database WHERE datname = '{DATABASE}'"):
         cluster.sql(f"CREATE DATABASE {DATABASE}")
     script = cluster.server.extension_dir / f"pgchunk--{version()}.sql"

@@ -16,20 +16,40 @@ import cluster
 import serve
 from servers import chosen
 
+pytestmark = pytest.mark.xdist_group("serve")
+
+
+def patched(patch: pytest.MonkeyPatch, root: Path) -> Path:
+    """Let serve take root for the checkout; return its state folder."""
+    patch.setattr(serve, "ROOT", root)
+    patch.setattr(serve, "STATE", root / ".pgchunk")
+    patch.setattr(serve, "REMEMBERED", root / ".pgchunk" / "cluster")
+    patch.setattr(serve, "SETTINGS", cluster.THROWAWAY)
+    return root / ".pgchunk"
+
 
 @pytest.fixture
-def served(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
-    """A checkout's state folder of this test's own; what was served from it is removed at the end."""
-    state = tmp_path / ".pgchunk"
-    monkeypatch.setattr(serve, "ROOT", tmp_path)
-    monkeypatch.setattr(serve, "STATE", state)
-    monkeypatch.setattr(serve, "REMEMBERED", state / "cluster")
-    monkeypatch.setattr(serve, "SETTINGS", cluster.THROWAWAY)
-    yield state
-    if serve.REMEMBERED.exists():
+def state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The state folder, not made yet, of a checkout of this test's own."""
+    return patched(monkeypatch, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A checkout in which this module's tests serve; what they served is removed at the end."""
+    root = tmp_path_factory.mktemp("checkout")
+    yield root
+    with pytest.MonkeyPatch.context() as patch:
+        patched(patch, root)
         serve.stop()
         for folder in serve.folders():
             shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
+    """serve() and stop() work on the module's checkout."""
+    patched(monkeypatch, root)
 
 
 def last_line(capsys: pytest.CaptureFixture[str]) -> str:
@@ -37,7 +57,7 @@ def last_line(capsys: pytest.CaptureFixture[str]) -> str:
 
 
 def test_serving_twice_gives_the_same_server_with_tables(
-    served: Path, capsys: pytest.CaptureFixture[str]
+    served: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     serve.serve()
     dsn = last_line(capsys)
@@ -60,22 +80,20 @@ def test_serving_twice_gives_the_same_server_with_tables(
         assert db.execute("SELECT count(*) FROM documents").fetchone() == (1,)
 
 
-def test_only_its_owner_reaches_the_socket(served: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_its_owner_reaches_the_socket(served: None, capsys: pytest.CaptureFixture[str]) -> None:
     serve.serve()
     socket_folder = Path(conninfo_to_dict(last_line(capsys))["host"])
     assert stat.S_IMODE(socket_folder.stat().st_mode) == 0o700
     assert socket_folder.stat().st_uid == cluster.server_user().pw_uid
 
 
-def test_stopping_what_was_never_started_is_no_error(
-    served: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_stopping_what_was_never_started_is_no_error(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
     serve.stop()
     assert "no private server" in capsys.readouterr().err
 
 
 def test_settings_made_by_the_owner_survive_a_restart(
-    served: Path, capsys: pytest.CaptureFixture[str]
+    served: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     serve.serve()
     dsn = last_line(capsys)
@@ -88,16 +106,16 @@ def test_settings_made_by_the_owner_survive_a_restart(
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root runs the server as somebody else")
-def test_a_checkout_that_the_servers_user_cannot_reach_has_its_cluster_elsewhere(served: Path) -> None:
-    served.parent.chmod(0o700)
+def test_a_checkout_that_the_servers_user_cannot_reach_has_its_cluster_elsewhere(state: Path) -> None:
+    state.parent.chmod(0o700)
     folder, socket = serve.folders()
-    assert served not in folder.parents
+    assert state not in folder.parents
     assert cluster.can_reach(folder.parent)
     assert cluster.fits_socket(socket)
 
 
 def test_a_socket_path_that_would_be_too_long_is_put_elsewhere(
-    served: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    state: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     deep = tmp_path / ("d" * 100)
     monkeypatch.setattr(serve, "reachable_folder", lambda: deep)
@@ -108,9 +126,9 @@ def test_a_socket_path_that_would_be_too_long_is_put_elsewhere(
 
 
 def test_a_copy_of_the_checkout_does_not_take_the_originals_cluster(
-    served: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    state: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    served.mkdir()
+    state.mkdir()
     theirs = "/srv/original/.pgchunk/server"
     serve.REMEMBERED.write_text(f"/srv/original\n{theirs}\n{theirs}/socket\n")
     assert serve.remembered() is None
@@ -121,7 +139,7 @@ def test_a_copy_of_the_checkout_does_not_take_the_originals_cluster(
 
 
 def test_says_when_the_sql_was_changed_without_a_new_version(
-    served: Path, capsys: pytest.CaptureFixture[str]
+    served: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     serve.serve()
     assert "has changed" not in capsys.readouterr().err

@@ -42,17 +42,11 @@ def test_its_name_has_the_version_of_the_control_file(wheel: Path) -> None:
 
 
 def test_it_holds_every_file_of_both_packages(files: set[str]) -> None:
-    tracked = subprocess.run(
-        ["git", "ls-files", "extension/pgchunk", "loader/pgchunk_loader"],
-        cwd=checkout.ROOT,
-        capture_output=True,
-        text=True,
-    ).stdout.split()
-    if not tracked:
-        pytest.fail("git knows no file of the packages")
-    present = [path for path in tracked if (checkout.ROOT / path).exists()]
-    missing = {path.split("/", 1)[1] for path in present} - files
-    assert not missing
+    for package in (checkout.ROOT / "extension" / "pgchunk", checkout.ROOT / "loader" / "pgchunk_loader"):
+        there = [path for path in package.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+        wanted = {str(path.relative_to(package.parent)) for path in there if not path.name.startswith(".")}
+        assert wanted
+        assert not wanted - files
 
 
 def test_it_holds_the_data_that_git_does_not(files: set[str]) -> None:
