@@ -59,8 +59,13 @@ class Collection:
     may_select_chunks: bool
 
     def compose(self, query: LiteralString, **more: sql.Composable) -> sql.Composed:
-        """A statement of `queries` for these tables."""
+        """A statement of `queries` for these tables, to be executed with parameters, even if none: {}."""
         return sql.SQL(query).format(**self.names, **more)
+
+
+def identifier(*names: str) -> sql.Identifier:
+    """A quoted name for a statement with parameters, in which a lone % would begin a placeholder."""
+    return sql.Identifier(*(name.replace("%", "%%") for name in names))
 
 
 def is_lost(error: BaseException) -> bool:
@@ -259,17 +264,17 @@ def _collection(row: dict[str, Any]) -> Collection:
             "The loader knows a document by it; load into another collection.",
         )
     names: dict[str, sql.Composable] = {
-        "documents": sql.Identifier(row["documents_schema"], row["documents_table"]),
-        "chunks": sql.Identifier(row["chunks_schema"], row["chunks_table"]),
-        "key": sql.Identifier(row["key_column"]),
-        "uri": sql.Identifier(row["uri_column"]),
-        "content": sql.Identifier(row["content_column"]),
+        "documents": identifier(row["documents_schema"], row["documents_table"]),
+        "chunks": identifier(row["chunks_schema"], row["chunks_table"]),
+        "key": identifier(row["key_column"]),
+        "uri": identifier(row["uri_column"]),
+        "content": identifier(row["content_column"]),
     }
     hashed = sql.SQL("encode(sha256(convert_to(d.{}, 'UTF8')), 'hex')").format(names["content"])
-    names["hash"] = sql.Identifier("d", row["hash_column"]) if row["hash_column"] else hashed
+    names["hash"] = identifier("d", row["hash_column"]) if row["hash_column"] else hashed
     for name in ("format", "metadata"):
         column = row[f"{name}_column"]
-        names[name] = sql.Identifier("d", column) if column else sql.NULL
+        names[name] = identifier("d", column) if column else sql.NULL
     return Collection(
         name=row["name"],
         names=names,

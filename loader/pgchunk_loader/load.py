@@ -15,7 +15,7 @@ from psycopg.types.json import Jsonb
 from rich.progress import Progress
 
 from pgchunk_loader import queries
-from pgchunk_loader.db import Connection, Database, is_hopeless, is_lost, words
+from pgchunk_loader.db import Connection, Database, identifier, is_hopeless, is_lost, words
 from pgchunk_loader.files import File, Source, batches
 from pgchunk_loader.metadata import ROOT_KEY, STRATEGY_KEY, FrontMatterError, Json, metadata_of
 from pgchunk_loader.problems import SkipError, UnusableError
@@ -228,10 +228,10 @@ def _upsert(loading: Loading) -> sql.Composed:
     columns = {"uri": collection.names["uri"], "content": collection.names["content"]}
     updates: list[sql.Composable] = [sql.SQL("{0} = EXCLUDED.{0}").format(columns["content"])]
     if collection.format_column:
-        columns["format"] = sql.Identifier(collection.format_column)
+        columns["format"] = identifier(collection.format_column)
         updates.append(sql.SQL("{0} = EXCLUDED.{0}").format(columns["format"]))
     if collection.metadata_column:
-        columns["metadata"] = sql.Identifier(collection.metadata_column)
+        columns["metadata"] = identifier(collection.metadata_column)
         updates.append(
             sql.SQL(
                 "{0} = CASE jsonb_typeof(d.{0}) WHEN 'object'"

@@ -62,13 +62,11 @@ async def _find_gone(connection: Connection, database: Database, root: Root) -> 
     of_root: sql.Composable = sql.SQL("true")
     if root.base_url is not None:
         # Another directory may have been loaded below this base URL: only what came from here is ours.
-        of_root = sql.SQL("{} ->> {} = {}").format(
-            database.collection.names["metadata"], ROOT_KEY, root.base_url
-        )
+        of_root = sql.SQL("{} ->> %(key)s = %(root)s").format(database.collection.names["metadata"])
     query = database.collection.compose(queries.BELOW_ROOT, of_root=of_root)
     gone, total = [], 0
     async with connection.transaction(), connection.cursor(name="pgchunk_below_root") as cursor:
-        await cursor.execute(query, {"prefix": root.prefix})
+        await cursor.execute(query, {"prefix": root.prefix, "key": ROOT_KEY, "root": root.base_url})
         async for (uri,) in cursor:
             total += 1
             if root.is_gone(uri):

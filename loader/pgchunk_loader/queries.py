@@ -7,7 +7,6 @@ from typing import Final
 #: Which of what is needed is there; each is asked for before it is used.
 INSTALLED: Final = """
     SELECT e.extversion AS version,
-           to_regclass('pgchunk.collections') IS NOT NULL AS has_collections,
            has_schema_privilege(e.extnamespace, 'USAGE') AS may_use,
            current_user AS role,
            current_database() AS database

@@ -27,9 +27,9 @@ async def status(database: Database) -> dict[str, Any]:
 async def _status(connection: Connection, database: Database) -> dict[str, Any]:
     compose = database.collection.compose
     async with connection.cursor(row_factory=dict_row) as cursor:
-        await cursor.execute(compose(queries.TOTALS))
+        await cursor.execute(compose(queries.TOTALS), {})
         totals = await cursor.fetchone() or {}
-        await cursor.execute(compose(queries.BY_STRATEGY))
+        await cursor.execute(compose(queries.BY_STRATEGY), {})
         strategies = await cursor.fetchall()
     sums = {name: sum(row[name] for row in strategies) for name in ("stale", "not_embedded")}
     return {"collection": database.collection.name, **totals, **sums, "strategies": strategies}

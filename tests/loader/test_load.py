@@ -352,10 +352,12 @@ def test_tables_are_found_wherever_they_are(pgchunk: Command, tree: Tree, db: Co
         CREATE SCHEMA "Odd place";
         ALTER TABLE documents SET SCHEMA "Odd place";
         ALTER TABLE "Odd place".documents RENAME TO "My %s docs";
+        ALTER TABLE "Odd place"."My %s docs" ADD "100%" int;
         ALTER TABLE chunks RENAME TO "a.b";
     """)
     assert counts(summary(pgchunk, tree({"a.md": GUIDE}), "--prune")) == (1, 0, 0, 0)
     assert db.execute('SELECT count(*) FROM "Odd place"."My %s docs"').fetchone() == (1,)
+    assert "1 document," in pgchunk("status").out
 
 
 def test_an_unknown_collection_is_refused_with_the_known_ones(pgchunk: Command, tree: Tree) -> None:

@@ -147,11 +147,11 @@ def test_no_text_makes_the_reader_fall_over(body: str) -> None:
 
 def test_jsonb_takes_whatever_is_made(db: psycopg.Connection[object]) -> None:
     bodies = [
-        'a: "\\0\\ud800x\\uffff"',
+        'a: "\\0x\\uffff"',
         '"\\0k": v',
         "a: .nan",
         "a: " + "9" * 4000,
-        "a: 1e400",
+        "a: 1.0e+400",
         'a: "\\U0010ffff"',
     ]
     for body in bodies:

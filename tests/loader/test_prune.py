@@ -77,13 +77,13 @@ def test_a_root_below_another_is_part_of_it(pgchunk: Command, tree: Tree, db: Co
 
 def test_a_base_url_below_another_is_another_root(pgchunk: Command, tree: Tree, db: Connection) -> None:
     root = tree({"outer/a.md": "a", "outer/b.md": "b", "inner/c.md": "c"})
-    outer, inner = ["--base-url", "https://x.org"], ["--base-url", "https://x.org/inner/"]
+    outer, inner = ["--base-url", "https://x.org/%7Ea"], ["--base-url", "https://x.org/%7Ea/inner/"]
     pgchunk("load", root / "outer", *outer)
     pgchunk("load", root / "inner", *inner)
-    insert(db, "https://x.org/by-hand.md")
+    insert(db, "https://x.org/%7Ea/by-hand.md")
     (root / "outer/b.md").unlink()
     assert pgchunk("load", root / "outer", *outer, "--prune", "--yes").status == 0
-    assert uris(db) == {"https://x.org/a.md", "https://x.org/inner/c.md", "https://x.org/by-hand.md"}
+    assert uris(db) == {f"https://x.org/%7Ea/{name}" for name in ("a.md", "inner/c.md", "by-hand.md")}
 
 
 def test_what_is_left_out_or_skipped_is_not_gone(
