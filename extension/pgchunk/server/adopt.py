@@ -67,15 +67,15 @@ def _pair(db: Database, documents: str, chunks: str) -> Row:
     row = db.fetch(
         """
         WITH caller AS (
-            SELECT CASE pg_catalog.current_setting('role') WHEN 'none' THEN session_user::text
-                   ELSE pg_catalog.current_setting('role') END AS name
+            SELECT CASE current_setting('role') WHEN 'none' THEN session_user::text
+                   ELSE current_setting('role') END AS name
         )
         SELECT d.oid AS documents_oid, c.oid AS chunks_oid, n.nspname AS schema, d.relname AS documents,
-               pg_catalog.pg_get_userbyid(d.relowner) AS owner, caller.name AS caller, d.relowner = c.relowner
-               AND pg_catalog.pg_has_role(caller.name, d.relowner, 'USAGE') AS is_theirs
-        FROM caller, pg_catalog.pg_class AS d JOIN pg_catalog.pg_namespace AS n ON n.oid = d.relnamespace,
-             pg_catalog.pg_class AS c
-        WHERE d.oid = $1::pg_catalog.regclass AND c.oid = $2::pg_catalog.regclass
+               pg_get_userbyid(d.relowner) AS owner, caller.name AS caller, d.relowner = c.relowner
+               AND pg_has_role(caller.name, d.relowner, 'USAGE') AS is_theirs
+        FROM caller, pg_class AS d JOIN pg_namespace AS n ON n.oid = d.relnamespace,
+             pg_class AS c
+        WHERE d.oid = $1::regclass AND c.oid = $2::regclass
         """,
         ["text", "text"],
         documents,
@@ -94,8 +94,8 @@ def _register(db: Database, pair: Row, name: str, columns: Mapping[str, str | No
     oids = [pair["documents_oid"], pair["chunks_oid"]]
     db.fetch(
         "DELETE FROM pgchunk.collections AS c WHERE"
-        " NOT EXISTS (SELECT 1 FROM pg_catalog.pg_class AS t WHERE t.oid = c.documents)"
-        " OR NOT EXISTS (SELECT 1 FROM pg_catalog.pg_class AS t WHERE t.oid = c.chunks)"
+        " NOT EXISTS (SELECT 1 FROM pg_class AS t WHERE t.oid = c.documents)"
+        " OR NOT EXISTS (SELECT 1 FROM pg_class AS t WHERE t.oid = c.chunks)"
     )
     found = db.fetch(
         "SELECT name, documents::oid = $1 AND chunks::oid = $2 AS same FROM pgchunk.collections"
@@ -116,7 +116,9 @@ def _register(db: Database, pair: Row, name: str, columns: Mapping[str, str | No
     names = ", ".join(COLUMNS)
     places = ", ".join(f"${place}" for place in range(4, 4 + len(COLUMNS)))
     db.fetch(
-        f"INSERT INTO pgchunk.collections (documents, chunks, name, {names}) VALUES ($1, $2, $3, {places})",
+        f"INSERT INTO pgchunk.collections (documents, chunks, name, {names}, key_type)"
+        f" SELECT $1, $2, $3, {places}, a.atttypid FROM pg_attribute AS a"
+        " WHERE a.attrelid = $1 AND a.attname = $4",
         ["oid", "oid", "text", *["text"] * len(COLUMNS)],
         *oids,
         name,
@@ -130,13 +132,13 @@ def _check_function(db: Database, function: str) -> None:
     rows = db.fetch(
         """
         SELECT EXISTS (
-            SELECT 1 FROM pg_catalog.pg_depend AS d JOIN pg_catalog.pg_extension AS x ON x.oid = d.refobjid
-            WHERE d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND d.objid = p.oid
-              AND d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass
+            SELECT 1 FROM pg_depend AS d JOIN pg_extension AS x ON x.oid = d.refobjid
+            WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid
+              AND d.refclassid = 'pg_extension'::regclass
               AND d.deptype = 'x' AND x.extname = 'pgchunk'
         ) AND l.lanname = 'plpython3u' AS is_ours
-        FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_language AS l ON l.oid = p.prolang
-        WHERE p.oid = pg_catalog.to_regprocedure($1)
+        FROM pg_proc AS p JOIN pg_language AS l ON l.oid = p.prolang
+        WHERE p.oid = to_regprocedure($1)
         """,
         ["text"],
         f"{function}()",

@@ -13,24 +13,15 @@ from pgchunk.server.database import Database, Row
 #: Key of a document's metadata that picks its strategy.
 STRATEGY_KEY: Final = "pgchunk.strategy"
 
-# Dropped tables leave a row behind until create_tables() runs again; the joins pass it over.
+# Triggers ask this for each row: it is kept small. A regclass shows itself as the name the table has now,
+# quoted, and qualified because of the search_path that all our functions have.
 _QUERY: Final = """
-SELECT c.name, c.key_column, c.content_column, c.title_column, c.uri_column, c.format_column,
-       c.metadata_column, c.hash_column, c.updated_column,
-       dn.nspname AS documents_schema, d.relname AS documents_table,
-       n.nspname AS chunks_schema, t.relname AS chunks_table,
-       pg_catalog.format_type(a.atttypid, a.atttypmod) AS key_type,
-       t.relowner = (SELECT r.oid FROM pg_catalog.pg_roles AS r WHERE r.rolname = current_user) AS is_ours,
-       pg_catalog.pg_get_userbyid(t.relowner) AS owner,
-       current_user AS runs_as,
-       pg_catalog.now() AS now,
-       (SELECT extversion FROM pg_catalog.pg_extension WHERE extname = 'pgchunk') AS extension_version
+SELECT c.name, c.documents, c.chunks, c.key_column, c.key_type, c.content_column, c.title_column,
+       c.uri_column, c.format_column, c.metadata_column, c.hash_column, c.updated_column,
+       pg_get_userbyid(t.relowner) AS owner, current_user AS runs_as, now() AS now,
+       (SELECT extversion FROM pg_extension WHERE extname = 'pgchunk') AS extension_version
 FROM pgchunk.collections AS c
-JOIN pg_catalog.pg_class AS d ON d.oid = c.documents
-JOIN pg_catalog.pg_namespace AS dn ON dn.oid = d.relnamespace
-JOIN pg_catalog.pg_class AS t ON t.oid = c.chunks
-JOIN pg_catalog.pg_namespace AS n ON n.oid = t.relnamespace
-LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid = d.oid AND a.attname = c.key_column
+JOIN pg_class AS t ON t.oid = c.chunks
 """
 
 
@@ -39,11 +30,9 @@ class Collection:
     """One row of ``pgchunk.collections``, with the names its tables have now."""
 
     name: str
-    #: the two tables: qualified and quoted, and as schema and name
+    #: the two tables, qualified and quoted
     documents: str
     chunks: str
-    documents_name: tuple[str, str]
-    chunks_name: tuple[str, str]
     #: columns of documents; None where the table has no such column
     key: str
     content: str
@@ -55,8 +44,7 @@ class Collection:
     updated: str | None
     #: SQL type of the key
     key_type: str
-    #: whether the role that this runs as owns the chunk table, and the two roles
-    is_ours: bool
+    #: the chunk table's owner, and the role that this runs as
     owner: str
     runs_as: str
     #: start of the transaction, as the server writes it
@@ -98,17 +86,15 @@ def of_table(db: Database, relation: int) -> Collection:
         UnknownCollection: the table belongs to no collection.
         VersionMismatch: the session has loaded the package of another version.
     """
-    rows = db.fetch(
-        _QUERY + "WHERE c.documents = coalesce(pg_catalog.pg_partition_root($1), $1)", ["oid"], relation
-    )
+    rows = db.fetch(_QUERY + "WHERE c.documents = coalesce(pg_partition_root($1), $1)", ["oid"], relation)
     if not rows:
-        table = db.fetch("SELECT $1::pg_catalog.regclass AS name", ["oid"], relation)[0]["name"]
+        table = db.fetch("SELECT $1::regclass AS name", ["oid"], relation)[0]["name"]
         raise UnknownCollection(
             f"table {table} belongs to no collection",
             detail="It has triggers of pgchunk, and no row of pgchunk.collections names it.",
             hint="Run pgchunk.create_tables() for its schema again, or drop the triggers.",
         )
-    return _collection(db, rows[0])
+    return _collection(rows[0])
 
 
 def named(db: Database, name: str | None) -> Collection:
@@ -117,10 +103,12 @@ def named(db: Database, name: str | None) -> Collection:
     Raises:
         UnknownCollection: there is none of this name, none at all, or several and no name was given.
     """
-    rows = db.fetch(_QUERY + "WHERE c.name = $1 OR $1 IS NULL ORDER BY c.name LIMIT 2", ["text"], name)
+    # Dropped tables leave a row behind until create_tables() runs again.
+    exists = "EXISTS (SELECT 1 FROM pg_class AS d WHERE d.oid = c.documents)"
+    rows = db.fetch(_QUERY + f"WHERE (c.name = $1 OR $1 IS NULL) AND {exists} LIMIT 2", ["text"], name)
     if len(rows) != 1:
         raise _unknown(db, name)
-    return _collection(db, rows[0])
+    return _collection(rows[0])
 
 
 def _unknown(db: Database, name: str | None) -> UnknownCollection:
@@ -137,21 +125,17 @@ def _unknown(db: Database, name: str | None) -> UnknownCollection:
     )
 
 
-def _collection(db: Database, row: Row) -> Collection:
+def _collection(row: Row) -> Collection:
     if row["extension_version"] != __version__:
         raise VersionMismatch(
             f"the Python package of pgchunk is {__version__}, the extension is {row['extension_version']}",
             detail="This session loaded the package before the extension was updated.",
             hint="Open a new session.",
         )
-    documents = (row["documents_schema"], row["documents_table"])
-    chunks = (row["chunks_schema"], row["chunks_table"])
     return Collection(
         name=row["name"],
-        documents=db.name(*documents),
-        chunks=db.name(*chunks),
-        documents_name=documents,
-        chunks_name=chunks,
+        documents=row["documents"],
+        chunks=row["chunks"],
         key=row["key_column"],
         content=row["content_column"],
         title=row["title_column"],
@@ -161,7 +145,6 @@ def _collection(db: Database, row: Row) -> Collection:
         content_hash=row["hash_column"],
         updated=row["updated_column"],
         key_type=row["key_type"],
-        is_ours=row["is_ours"],
         owner=row["owner"],
         runs_as=row["runs_as"],
         now=row["now"],

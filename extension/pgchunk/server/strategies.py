@@ -12,7 +12,7 @@ from pgchunk.server.database import Database, Row
 from pgchunk.server.errors import reported
 from pgchunk.strategy import OPTION_NAMES, STRATEGIES, Strategy
 
-_ROWS: Final = "SELECT s.name, pg_catalog.to_jsonb(s) AS options FROM pgchunk.strategies AS s WHERE "
+_ROWS: Final = "SELECT s.name, to_jsonb(s) AS options FROM pgchunk.strategies AS s WHERE "
 
 
 class _Shipping:
@@ -139,7 +139,7 @@ def _ship(db: Database, strategy: Strategy) -> None:
     }
     db.fetch(
         f"INSERT INTO pgchunk.strategies AS s ({columns}) SELECT {columns}"
-        " FROM pg_catalog.jsonb_populate_record(NULL::pgchunk.strategies, $1)"
+        " FROM jsonb_populate_record(NULL::pgchunk.strategies, $1)"
         f" ON CONFLICT (name) DO UPDATE SET ({options}) ="
         f" ROW ({', '.join('excluded.' + name for name in OPTION_NAMES)}) WHERE NOT s.customized",
         ["jsonb"],

@@ -47,7 +47,7 @@ def create_tables(db: Database, schema: str, dimensions: int, vector_type: str, 
         text = {"documents_text": _quoted_text(names["documents"]), "key": "id", "key_type": "bigint"}
         templates.run(db, "chunks", names | made | text)
     name = db.fetch(
-        "SELECT pgchunk._adopt($1::pg_catalog.regclass, $2::pg_catalog.regclass, $3, $4) AS name",
+        "SELECT pgchunk._adopt($1::regclass, $2::regclass, $3, $4) AS name",
         ["text", "text", "text", "jsonb"],
         names["documents"],
         names["chunks"],
@@ -67,7 +67,7 @@ def _finish(db: Database, name: str) -> None:
     rechunk = [_differs(db.name(one)) for one in texts if one]
     if collection.metadata:
         rechunk.append(_differs(f"{db.name(collection.metadata)} ->> '{STRATEGY_KEY}'"))
-    functions = templates.functions(db, *collection.documents_name)
+    functions = templates.functions(db, *_parts(db, collection.documents))
     templates.run(
         db,
         "triggers",
@@ -90,7 +90,7 @@ def _view_names(db: Database, collection: collections.Collection) -> dict[str, s
         return f"d.{db.name(name)}" if name else missing
 
     metadata = collection.metadata
-    return templates.views(db, *collection.chunks_name) | {
+    return templates.views(db, *_parts(db, collection.chunks)) | {
         "documents": collection.documents,
         "chunks": collection.chunks,
         "key": db.name(collection.key),
@@ -105,8 +105,7 @@ def _view_names(db: Database, collection: collections.Collection) -> dict[str, s
 
 def _check_columns(db: Database, documents: str) -> None:
     rows = db.fetch(
-        "SELECT attname FROM pg_catalog.pg_attribute"
-        " WHERE attrelid = $1::pg_catalog.regclass AND attnum > 0 AND NOT attisdropped",
+        "SELECT attname FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped",
         ["text"],
         documents,
     )
@@ -122,8 +121,8 @@ def _check_columns(db: Database, documents: str) -> None:
 def _tell_difference(db: Database, chunks: str, vector: str) -> None:
     """Says so when a chunk table is there with embeddings of another type than asked for."""
     rows = db.fetch(
-        "SELECT pg_catalog.format_type(atttypid, atttypmod) AS type FROM pg_catalog.pg_attribute"
-        " WHERE attrelid = $1::pg_catalog.regclass AND attname = 'embedding' AND NOT attisdropped",
+        "SELECT format_type(atttypid, atttypmod) AS type FROM pg_attribute"
+        " WHERE attrelid = $1::regclass AND attname = 'embedding' AND NOT attisdropped",
         ["text"],
         chunks,
     )
@@ -132,15 +131,26 @@ def _tell_difference(db: Database, chunks: str, vector: str) -> None:
         db.notice(f"table {chunks} exists with embeddings of type {found} and stays as it is")
 
 
+def _parts(db: Database, table: str) -> tuple[str, str]:
+    """Schema and name of a table, unquoted."""
+    row = db.fetch(
+        "SELECT n.nspname, t.relname FROM pg_class AS t JOIN pg_namespace AS n ON n.oid = t.relnamespace"
+        " WHERE t.oid = $1::regclass",
+        ["text"],
+        table,
+    )[0]
+    return row["nspname"], row["relname"]
+
+
 def _exists(db: Database, table: str) -> bool:
-    return bool(db.fetch("SELECT 1 WHERE pg_catalog.to_regclass($1) IS NOT NULL", ["text"], table))
+    return bool(db.fetch("SELECT 1 WHERE to_regclass($1) IS NOT NULL", ["text"], table))
 
 
 def _collection_name(db: Database, schema: str, documents: str) -> str:
     """'default' for the first pair, then the schema's name."""
     taken = db.fetch(
-        "SELECT 1 FROM pgchunk.collections AS c JOIN pg_catalog.pg_class AS t ON t.oid = c.documents"
-        " WHERE c.name = 'default' AND c.documents <> $1::pg_catalog.regclass",
+        "SELECT 1 FROM pgchunk.collections AS c JOIN pg_class AS t ON t.oid = c.documents"
+        " WHERE c.name = 'default' AND c.documents <> $1::regclass",
         ["text"],
         documents,
     )

@@ -92,7 +92,7 @@ def _check_owner(collection: Collection) -> None:
     Raises:
         NotOwner: the chunk table belongs to another role.
     """
-    if not collection.is_ours:
+    if collection.owner != collection.runs_as:
         raise NotOwner(
             f"chunks cannot be written to {collection.chunks}",
             detail=f"The table belongs to {collection.owner}, its trigger function to {collection.runs_as}.",

@@ -38,9 +38,7 @@ def check_arguments(dimensions: int, vector_type: str, index: str) -> None:
 
 def column_type(db: Database, dimensions: int, vector_type: str) -> str:
     schema = _schema(db)
-    if not db.fetch(
-        "SELECT 1 WHERE pg_catalog.to_regtype($1) IS NOT NULL", ["text"], f"{schema}.{vector_type}"
-    ):
+    if not db.fetch("SELECT 1 WHERE to_regtype($1) IS NOT NULL", ["text"], f"{schema}.{vector_type}"):
         raise FeatureMissing(
             f"pgvector has no type {vector_type} here",
             detail="halfvec came with pgvector 0.7.",
@@ -51,8 +49,8 @@ def column_type(db: Database, dimensions: int, vector_type: str) -> str:
 
 def _schema(db: Database) -> str:
     rows = db.fetch(
-        "SELECT n.nspname FROM pg_catalog.pg_extension AS x"
-        " JOIN pg_catalog.pg_namespace AS n ON n.oid = x.extnamespace WHERE x.extname = 'vector'"
+        "SELECT n.nspname FROM pg_extension AS x"
+        " JOIN pg_namespace AS n ON n.oid = x.extnamespace WHERE x.extname = 'vector'"
     )
     return db.name(rows[0]["nspname"])
 

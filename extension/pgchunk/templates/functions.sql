@@ -1,6 +1,7 @@
 CREATE OR REPLACE FUNCTION $function() RETURNS trigger
 LANGUAGE plpython3u VOLATILE SECURITY DEFINER PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
 AS $$python$$
 if 'pgchunk' not in GD:
     plpy.execute('SELECT pgchunk._load()')

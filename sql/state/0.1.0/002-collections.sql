@@ -4,6 +4,7 @@ CREATE TABLE pgchunk.collections (
     documents regclass NOT NULL UNIQUE,
     chunks regclass NOT NULL UNIQUE,
     key_column text NOT NULL,
+    key_type regtype NOT NULL,
     content_column text NOT NULL,
     title_column text,
     uri_column text,
@@ -18,6 +19,7 @@ COMMENT ON TABLE pgchunk.collections IS 'Pairs of a documents table and its chun
 COMMENT ON COLUMN pgchunk.collections.documents IS 'The table whose rows are chunked';
 COMMENT ON COLUMN pgchunk.collections.chunks IS 'The table that holds their chunks';
 COMMENT ON COLUMN pgchunk.collections.key_column IS 'Column of documents that chunks.document_id refers to';
+COMMENT ON COLUMN pgchunk.collections.key_type IS 'Type of that column';
 COMMENT ON COLUMN pgchunk.collections.content_column IS 'Column with the text';
 COMMENT ON COLUMN pgchunk.collections.title_column IS 'Column with the title, filled in when it is empty';
 COMMENT ON COLUMN pgchunk.collections.uri_column IS 'Column that names the document''s source';
