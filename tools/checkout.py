@@ -7,6 +7,7 @@ The tools run before anything is installed, so they use the standard library onl
 from __future__ import annotations
 
 import fcntl
+import os
 import re
 import subprocess
 import sys
@@ -45,7 +46,21 @@ def one_at_a_time() -> Iterator[None]:
     BUILD.mkdir(exist_ok=True)
     with (BUILD / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+        try:
+            yield
+        finally:
+            hand_back()
+
+
+def hand_back() -> None:
+    """Give what root made in a user's checkout to that user, so that `sudo make install` locks nobody out."""
+    owner = ROOT.stat()
+    if os.geteuid() != 0 or owner.st_uid == 0:
+        return
+    for made in (VENV, BUILD, PACKAGE):
+        for path in [made, *made.rglob("*")]:
+            if path.lstat().st_uid == 0:
+                os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
 
 
 def say(text: str) -> None:

@@ -59,6 +59,8 @@ def reachable_folder() -> Path:
 
 def this_cluster() -> Cluster:
     folder, socket = folders()
+    if folder.exists() and folder.stat().st_uid != server_user().pw_uid:
+        fail(f"{folder} is another user's: run make as that user (or with sudo), or remove it")
     return Cluster(chosen(), folder, socket, SETTINGS)
 
 
