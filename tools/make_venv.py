@@ -6,21 +6,24 @@ Does nothing, and needs no network, when the environment is there and nothing it
 from __future__ import annotations
 
 import hashlib
+import json
 import subprocess
+import tomllib
 from pathlib import Path
 
 from checkout import CONTROL, REQUIREMENTS, ROOT, VENV, VENV_PYTHON, one_at_a_time, run, say
 from servers import chosen, chosen_python
 
+PYPROJECT = ROOT / "pyproject.toml"
 STAMP = VENV / "made-from"
 
 
 def fingerprint(python: Path) -> str:
     """Hash of everything that decides what the environment holds."""
-    whole = hashlib.sha256(f"{python}\0{ROOT}".encode())
-    for path in (ROOT / "pyproject.toml", REQUIREMENTS, CONTROL):
-        whole.update(path.read_bytes())
-    return whole.hexdigest()
+    described = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))
+    parts = [str(python), str(ROOT), REQUIREMENTS.read_text(), CONTROL.read_text()]
+    parts += [described["project"], described["build-system"], described["tool"]["hatch"]]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def is_current(wanted: str) -> bool:
