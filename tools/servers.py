@@ -29,8 +29,9 @@ class Server:
 
     @cached_property
     def version(self) -> str:
-        """The version as pg_config prints it, for example 'PostgreSQL 15.20 (Debian ...)'."""
-        return self._ask("--version")
+        """The version as pg_config prints it, such as 'PostgreSQL 15.20 (Debian ...)'; '' when it can't."""
+        # Debian's wrapper /usr/bin/pg_config may be there without any server; it then says so and fails.
+        return subprocess.run([self.pg_config, "--version"], capture_output=True, text=True).stdout.strip()
 
     @cached_property
     def major(self) -> int:
@@ -97,6 +98,8 @@ def asked_for() -> Server | None:
     if program is None:
         fail(f"PG_CONFIG is {named}, and no such program can be run")
     server = Server(Path(program))
+    if server.major == 0:
+        fail(f"PG_CONFIG is {named}, and that does not answer --version as a pg_config does")
     if server.major < OLDEST_MAJOR:
         fail(f"PG_CONFIG is {named}: {server.version}, and pgchunk needs PostgreSQL {OLDEST_MAJOR} or newer")
     return server

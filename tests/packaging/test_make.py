@@ -81,6 +81,27 @@ def test_deps_refuses_a_server_that_is_too_old(tmp_path: Path) -> None:
     assert "15 or newer" in done.stderr
 
 
+@pytest.fixture
+def dead_pg_config(tmp_path: Path) -> Path:
+    """What the distribution leaves in /usr/bin when no server is installed."""
+    program = tmp_path / "dead" / "pg_config"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho 'install a postgresql-server-dev package' >&2\nexit 1\n")
+    program.chmod(0o755)
+    return program
+
+
+def test_a_pg_config_without_a_server_is_passed_over(dead_pg_config: Path) -> None:
+    done = make("deps", PATH=f"{dead_pg_config.parent}:{os.environ['PATH']}")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_deps_refuses_a_pg_config_that_does_not_answer(dead_pg_config: Path) -> None:
+    done = make("deps", PG_CONFIG=str(dead_pg_config))
+    assert done.returncode != 0
+    assert "does not answer" in done.stderr
+
+
 def test_shell_scripts_parse() -> None:
     for script, shell in ((".ci/run", "bash"), ("tools/deps", "sh"), ("docker/entrypoint", "sh")):
         done = subprocess.run([shell, "-n", checkout.ROOT / script], capture_output=True, text=True)
