@@ -104,7 +104,7 @@ def test_session_that_lived_through_an_update_is_told(db, insert, refused):
 
 
 def test_function_of_another_version(db, refused):
-    """As after ALTER EXTENSION UPDATE with an old package installed: the function asks for its own version."""
+    """As after ALTER EXTENSION UPDATE with an old package installed."""
     (source,) = db.execute("SELECT pg_get_functiondef('pgchunk.count_tokens'::regproc)").fetchone()
     version = re.search(r"pgchunk_version'\) != '([^']+)'", source)[1]
     db.execute(source.replace(f"'{version}'", "'99.0'").encode())
@@ -129,9 +129,11 @@ def test_other_encodings_are_refused(session_server):
     with psycopg.connect(session_server["dsn"], autocommit=True) as admin:
         admin.execute("CREATE DATABASE pgchunk_latin1 ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
         try:
-            with psycopg.connect(session_server["dsn"], dbname="pgchunk_latin1", autocommit=True) as latin:
-                with pytest.raises(psycopg.errors.FeatureNotSupported):
-                    latin.execute("CREATE EXTENSION pgchunk CASCADE")
+            with (
+                psycopg.connect(session_server["dsn"], dbname="pgchunk_latin1", autocommit=True) as latin,
+                pytest.raises(psycopg.errors.FeatureNotSupported),
+            ):
+                latin.execute("CREATE EXTENSION pgchunk CASCADE")
         finally:
             admin.execute("DROP DATABASE pgchunk_latin1 WITH (FORCE)")
 

@@ -163,7 +163,8 @@ def test_count_tokens_works_in_parallel_workers(db, value):
         "SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0"
     )
     db.execute(
-        "CREATE TABLE texts AS SELECT 'text number ' || n AS text FROM generate_series(1, 2000) AS n; ANALYZE texts"
+        "CREATE TABLE texts AS SELECT 'text number ' || n AS text FROM generate_series(1, 2000) AS n;"
+        "ANALYZE texts"
     )
     query = "SELECT sum(pgchunk.count_tokens(text)) FROM texts"
     plan = "\n".join(line for (line,) in db.execute("EXPLAIN " + query))

@@ -111,7 +111,7 @@ def test_blank_documents_have_no_chunks(insert, chunks_of, problems, content):
 
 
 def test_users_triggers_come_first(db, insert, rows):
-    """A trigger of the user's that changes the content is seen: hash, title and chunks are of what is stored."""
+    """What a trigger of the user's makes of the content is what gets hash, title and chunks."""
     db.execute(
         "CREATE FUNCTION shout() RETURNS trigger LANGUAGE plpgsql AS"
         " $$ BEGIN NEW.content := upper(NEW.content); RETURN NEW; END $$;"

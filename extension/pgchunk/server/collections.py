@@ -23,6 +23,8 @@ SELECT c.name, c.documents, c.chunks, c.key_column, c.key_type, c.content_column
 FROM pgchunk.collections AS c
 JOIN pg_class AS t ON t.oid = c.chunks
 """
+#: Dropped tables leave their row behind until create_tables() runs again.
+_EXISTS: Final = "EXISTS (SELECT 1 FROM pg_class AS d WHERE d.oid = c.documents)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,8 @@ class Collection:
 
     def format_of(self, row: Row) -> str:
         """'markdown', or what the row says; NULL is markdown."""
-        return (_text(row.get(self.format)) if self.format else None) or "markdown"
+        said = _text(row.get(self.format)) if self.format else None
+        return "markdown" if said is None else said
 
     def choice_of(self, row: Row) -> str | None:
         """The strategy that the row's metadata picks; None when it picks none."""
@@ -103,16 +106,15 @@ def named(db: Database, name: str | None) -> Collection:
     Raises:
         UnknownCollection: there is none of this name, none at all, or several and no name was given.
     """
-    # Dropped tables leave a row behind until create_tables() runs again.
-    exists = "EXISTS (SELECT 1 FROM pg_class AS d WHERE d.oid = c.documents)"
-    rows = db.fetch(_QUERY + f"WHERE (c.name = $1 OR $1 IS NULL) AND {exists} LIMIT 2", ["text"], name)
+    rows = db.fetch(_QUERY + f"WHERE (c.name = $1 OR $1 IS NULL) AND {_EXISTS} LIMIT 2", ["text"], name)
     if len(rows) != 1:
         raise _unknown(db, name)
     return _collection(rows[0])
 
 
 def _unknown(db: Database, name: str | None) -> UnknownCollection:
-    names = ", ".join(row["name"] for row in db.fetch("SELECT name FROM pgchunk.collections ORDER BY name"))
+    rows = db.fetch(f"SELECT c.name FROM pgchunk.collections AS c WHERE {_EXISTS} ORDER BY c.name")
+    names = ", ".join(row["name"] for row in rows)
     if not names:
         return UnknownCollection(
             "there is no collection",

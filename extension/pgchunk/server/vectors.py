@@ -13,20 +13,14 @@ _INDEXES: Final = ("hnsw", "none")
 
 
 def check_arguments(dimensions: int, vector_type: str, index: str) -> None:
+    """Raises InvalidArgument unless pgvector can make such a column and index."""
     if vector_type not in _LIMITS:
-        raise InvalidArgument(
-            f"invalid vector_type {vector_type!r}", detail=f"vector_type must be one of {', '.join(_LIMITS)}."
-        )
+        raise _refuse("vector_type", vector_type, f"one of {', '.join(_LIMITS)}")
     if index not in _INDEXES:
-        raise InvalidArgument(
-            f"invalid index {index!r}", detail=f"index must be one of {', '.join(_INDEXES)}."
-        )
+        raise _refuse("index", index, f"one of {', '.join(_INDEXES)}")
     column_limit, index_limit = _LIMITS[vector_type]
     if not 1 <= dimensions <= column_limit:
-        raise InvalidArgument(
-            f"invalid dimensions {dimensions}",
-            detail=f"{vector_type} has from 1 to {column_limit} dimensions.",
-        )
+        raise _refuse("dimensions", dimensions, f"from 1 to {column_limit} for {vector_type}")
     if index == "hnsw" and dimensions > index_limit:
         other = "vector_type => 'halfvec' or " if dimensions <= _LIMITS["halfvec"][1] else ""
         raise InvalidArgument(
@@ -34,6 +28,14 @@ def check_arguments(dimensions: int, vector_type: str, index: str) -> None:
             detail=f"pgvector indexes {vector_type} up to {index_limit} dimensions.",
             hint=f"Use {other}index => 'none'.",
         )
+
+
+def _refuse(argument: str, value: object, allowed: str) -> InvalidArgument:
+    return InvalidArgument(
+        f"invalid {argument} {value!r}",
+        detail=f"{argument} must be {allowed}.",
+        hint=f"Give create_tables() another {argument}.",
+    )
 
 
 def column_type(db: Database, dimensions: int, vector_type: str) -> str:
