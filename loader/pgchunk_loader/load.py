@@ -33,12 +33,14 @@ class Batch:
             the answer to COMMIT, the next attempt finds them unchanged, and they still count as written.
         refused: what the server said of a document, by source_uri.
         warnings: of front matter, by source_uri.
+        settled: whether all that is to be written is committed; then it counts, even if we are interrupted.
     """
 
     files: list[File]
     outcome: dict[str, str] = field(default_factory=dict)
     refused: dict[str, SkipError] = field(default_factory=dict)
     warnings: dict[str, str] = field(default_factory=dict)
+    settled: bool = False
     keys: list[Any] = field(default_factory=list)
     chunks: int = 0
     tokens: int = 0
@@ -100,9 +102,12 @@ async def _feed(read: Iterator[list[File]], queue: asyncio.Queue[list[File] | No
 async def _work(loading: Loading, queue: asyncio.Queue[list[File] | None], bar: Progress | None) -> None:
     while (files := await queue.get()) is not None:
         batch = Batch(files)
-        await loading.database.run(partial(_write_batch, loading=loading, batch=batch))
-        _count(loading.screen, batch)
-        loading.screen.advance(bar)
+        try:
+            await loading.database.run(partial(_write_batch, loading=loading, batch=batch))
+        finally:
+            if batch.settled:
+                _count(loading.screen, batch)
+                loading.screen.advance(bar)
 
 
 def _count(screen: Screen, batch: Batch) -> None:
@@ -131,6 +136,7 @@ async def _write_batch(connection: Connection, loading: Loading, batch: Batch) -
     """Writes what differs in one transaction, each document in a savepoint; one query finds what does not."""
     stored = await _stored(connection, loading, [file.uri for file in batch.files])
     todo = [file for file in batch.files if not _is_equal(file, stored.get(file.uri), loading)]
+    batch.settled = not todo
     if not todo:
         return
     batch.refused.clear()
@@ -138,6 +144,7 @@ async def _write_batch(connection: Connection, loading: Loading, batch: Batch) -
     async with connection.transaction():
         for file in todo:
             await _write(connection, loading, batch, file, stored.get(file.uri))
+    batch.settled = True
     if loading.database.collection.may_select_chunks:
         query = loading.database.collection.compose(queries.CHUNK_TOTALS)
         row = await (await connection.execute(query, {"keys": batch.keys})).fetchone()
