@@ -147,8 +147,13 @@ def build_pgvector(server: Server) -> None:
     with tempfile.TemporaryDirectory(prefix="pgchunk-pgvector-") as folder:
         source = fetch_source("pgvector", mirrors[0], Path(folder))
         make = ["make", f"PG_CONFIG={server.pg_config}", "OPTFLAGS=", "with_llvm=no"]
-        run([*make, f"-j{os.cpu_count() or 1}"], cwd=source)
-        run([*make, "install"], cwd=source)
+        run([*make, f"-j{os.cpu_count() or 1}"], cwd=source, env=plain_environment())
+        run([*make, "install"], cwd=source, env=plain_environment())
+
+
+def plain_environment() -> dict[str, str]:
+    """An environment for somebody else's make: what ours was called with, such as DOCS, must not reach it."""
+    return {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
 
 
 def fetch_source(package: str, mirror: str, folder: Path) -> Path:

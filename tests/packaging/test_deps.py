@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import deps
+import servers
 
 DEBIAN_12 = ["postgresql-15", "postgresql-plpython3-15", "postgresql-server-dev-15"]
 DEBIAN_13 = [
@@ -99,6 +100,23 @@ def test_tells_a_user_who_is_not_root_what_is_missing(
     assert all(package in said for package in plan.packages)
     assert "sudo make deps" in said
     assert "pgvector" in said
+
+
+def test_what_our_make_was_called_with_does_not_reach_the_make_of_pgvector(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    source = tmp_path / "pgvector"
+    source.mkdir()
+    lines = ["all install:", '\t@echo "$@:$(DOCS):$(PG_CONFIG)" >> told']
+    (source / "Makefile").write_text("\n".join(lines) + "\n")
+    monkeypatch.setenv("MAKEFLAGS", " -- DOCS=ours")
+    monkeypatch.setenv("DOCS", "ours")
+    monkeypatch.setattr(deps, "own_mirrors", lambda: ["a mirror"])
+    monkeypatch.setattr(deps, "KEYRING", tmp_path)
+    monkeypatch.setattr(deps, "fetch_source", lambda *_: source)
+    deps.build_pgvector(servers.chosen())
+    config = servers.chosen().pg_config
+    assert (source / "told").read_text().splitlines() == [f"all::{config}", f"install::{config}"]
 
 
 def test_lists_are_fetched_anew_only_after_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
