@@ -1,4 +1,4 @@
-"""Who may do what: a writer needs INSERT on documents, and nobody gains anything by a trigger or function of ours."""
+"""Who may do what: a writer needs INSERT on documents only, nobody gains by our triggers and functions."""
 
 from __future__ import annotations
 
@@ -130,7 +130,8 @@ def test_the_owner_cannot_change_the_body_of_a_trigger_function(owner):
     _, connection = owner
     denied(
         connection,
-        "CREATE OR REPLACE FUNCTION app.documents_pgchunk_after() RETURNS trigger LANGUAGE plpython3u AS 'pass'",
+        "CREATE OR REPLACE FUNCTION app.documents_pgchunk_after() RETURNS trigger"
+        " LANGUAGE plpython3u AS 'pass'",
     )
 
 
@@ -179,7 +180,7 @@ def test_set_role_counts_not_who_logged_in(db, role):
 
 
 def test_a_trigger_function_serves_no_table_of_others(db, owner, role):
-    """Even with EXECUTE granted by mistake, a function that runs as its owner writes to no other role's chunks."""
+    """Even with EXECUTE granted by mistake, a function writes to no chunks but its owner's."""
     name, _ = owner
     thief, connection = role(
         db,
@@ -190,7 +191,8 @@ def test_a_trigger_function_serves_no_table_of_others(db, owner, role):
     connection.execute("SELECT pgchunk.create_tables('thief', 3)")
     connection.execute(
         "DROP TRIGGER zz_pgchunk_after_insert ON thief.documents;"
-        "CREATE TRIGGER t AFTER INSERT ON thief.documents FOR EACH ROW EXECUTE FUNCTION app.documents_pgchunk_after()"
+        "CREATE TRIGGER t AFTER INSERT ON thief.documents FOR EACH ROW"
+        " EXECUTE FUNCTION app.documents_pgchunk_after()"
     )
     with pytest.raises(psycopg.Error) as caught:
         connection.execute("INSERT INTO thief.documents (source_uri, content) VALUES ('a', 'x')")
@@ -202,7 +204,8 @@ def test_a_trigger_function_serves_no_table_of_others(db, owner, role):
 def test_a_function_that_is_in_the_way_is_not_replaced(db, role):
     _, connection = role(db, "GRANT USAGE ON SCHEMA pgchunk TO {}", "CREATE SCHEMA app AUTHORIZATION {}")
     connection.execute(
-        "CREATE FUNCTION app.documents_pgchunk_after() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'"
+        "CREATE FUNCTION app.documents_pgchunk_after() RETURNS trigger"
+        " LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'"
     )
     with pytest.raises(psycopg.Error) as caught:
         connection.execute("SELECT pgchunk.create_tables('app', 3)")
@@ -229,7 +232,8 @@ def test_search_path_of_the_caller_does_not_matter(db, insert, value):
     db.execute(
         "CREATE SCHEMA evil;"
         "CREATE FUNCTION evil.now() RETURNS timestamptz LANGUAGE plpgsql AS $$ BEGIN RAISE 'evil'; END $$;"
-        "CREATE FUNCTION evil.ne(text, text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE 'evil'; END $$;"
+        "CREATE FUNCTION evil.ne(text, text) RETURNS boolean"
+        " LANGUAGE plpgsql AS $$ BEGIN RAISE 'evil'; END $$;"
         "CREATE OPERATOR evil.= (LEFTARG = text, RIGHTARG = text, FUNCTION = evil.ne);"
         "CREATE TEMP TABLE collections (name text); CREATE TEMP TABLE pg_class (oid oid);"
         "SET search_path = evil, pg_temp, pg_catalog, public"

@@ -62,7 +62,8 @@ def test_indexes(rows):
         row["indexdef"] for row in rows("SELECT indexdef FROM pg_indexes WHERE tablename = 'chunks'")
     ]
     for wanted in (
-        "UNIQUE INDEX chunks_document_id_strategy_ordinal_key ON public.chunks USING btree (document_id, strategy, ord",
+        "UNIQUE INDEX chunks_document_id_strategy_ordinal_key",
+        "USING btree (document_id, strategy, ordinal)",
         "USING hnsw (embedding vector_cosine_ops)",
         "USING btree (document_id)",
         "USING btree (content_hash)",
@@ -152,7 +153,9 @@ def test_renames_and_moves_change_nothing(db, connect, insert, value):
 def test_columns_may_be_added_and_changed(db, insert, value):
     insert("a", "x")
     db.execute(
-        "ALTER TABLE chunks ADD note text, ALTER char_start TYPE bigint; ALTER TABLE documents ADD extra int"
+        "ALTER TABLE chunks ADD note text, ALTER embedding TYPE vector(3);"
+        "ALTER TABLE documents ADD extra int, ADD words tsvector"
+        " GENERATED ALWAYS AS (to_tsvector('english', content)) STORED"
     )
     insert("b", "y")
     db.execute("UPDATE documents SET content = 'z'")
@@ -175,7 +178,8 @@ def test_partitioned_documents(db, value):
         " PARTITION BY RANGE (id);"
         "CREATE TABLE app.low PARTITION OF app.documents FOR VALUES FROM (0) TO (10);"
         "SELECT pgchunk.create_tables('app', 3);"
-        "CREATE TABLE app.high PARTITION OF app.documents FOR VALUES FROM (10) TO (20) PARTITION BY RANGE (id);"
+        "CREATE TABLE app.high PARTITION OF app.documents FOR VALUES FROM (10) TO (20)"
+        " PARTITION BY RANGE (id);"
         "CREATE TABLE app.higher PARTITION OF app.high FOR VALUES FROM (10) TO (20)"
     )
     insert = "INSERT INTO {} (id, source_uri, content) VALUES (%s, %s, E'# T\\n\\nx')"

@@ -167,7 +167,8 @@ DAMAGE = [
     ("chunk's hash", "UPDATE chunks SET content_hash = 'x' WHERE ordinal = 1", "chunk 1: content_hash"),
     (
         "document changed behind the trigger's back",
-        "SET session_replication_role = replica; UPDATE documents SET content = 'new'; RESET session_replication_role",
+        "SET session_replication_role = replica; UPDATE documents SET content = 'new';"
+        "RESET session_replication_role",
         "the document's content_hash",
     ),
     (

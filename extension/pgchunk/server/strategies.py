@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, Final
 
@@ -15,10 +16,19 @@ from pgchunk.strategy import OPTION_NAMES, STRATEGIES, Strategy
 _ROWS: Final = "SELECT s.name, to_jsonb(s) AS options FROM pgchunk.strategies AS s WHERE "
 
 
-class _Shipping:
-    """Whether the rows being written are the shipped ones, which nobody has customised."""
+class _Ours:
+    """Whether pgchunk itself writes: its rows are not customised, and no default is looked for."""
 
-    now = False
+    writing = False
+
+    @classmethod
+    @contextmanager
+    def write(cls) -> Iterator[None]:
+        cls.writing = True
+        try:
+            yield
+        finally:
+            cls.writing = False
 
 
 def active(db: Database) -> list[Strategy]:
@@ -96,11 +106,14 @@ def strategies_before(db: Database, trigger: dict[str, Any]) -> str:
     strategy = Strategy.from_mapping(row["name"], {option: row[option] for option in OPTION_NAMES})
     if trigger["event"] == "INSERT" and row["customized"]:
         # A dump being restored: its row takes the place of the shipped one that CREATE EXTENSION wrote.
-        db.fetch("DELETE FROM pgchunk.strategies WHERE name = $1 AND NOT customized", ["text"], row["name"])
+        with _Ours.write():
+            db.fetch(
+                "DELETE FROM pgchunk.strategies WHERE name = $1 AND NOT customized", ["text"], row["name"]
+            )
     trigger["new"] = {
         "split_levels": list(strategy.split_levels),
         "recipe_hash": strategy.recipe_hash,
-        "customized": not _Shipping.now,
+        "customized": not _Ours.writing,
     }
     return "MODIFY"
 
@@ -112,7 +125,7 @@ def strategies_after(db: Database) -> None:
     Raises:
         InvalidOption: no strategy is the default.
     """
-    if not _Shipping.now and not db.fetch("SELECT 1 FROM pgchunk.strategies WHERE is_default"):
+    if not _Ours.writing and not db.fetch("SELECT 1 FROM pgchunk.strategies WHERE is_default"):
         raise InvalidOption(
             "no strategy is the default",
             detail="preview() and others use the default strategy when none is named.",
@@ -123,12 +136,9 @@ def strategies_after(db: Database) -> None:
 @reported
 def ship_strategies(db: Database) -> None:
     """Writes the shipped strategies; rows that somebody has customised stay as they are."""
-    _Shipping.now = True
-    try:
+    with _Ours.write():
         for strategy in STRATEGIES.values():
             _ship(db, strategy)
-    finally:
-        _Shipping.now = False
 
 
 def _ship(db: Database, strategy: Strategy) -> None:
