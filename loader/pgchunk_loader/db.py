@@ -116,7 +116,7 @@ class Database:
             work: must be safe to do twice: the first time may have been committed without our hearing of it.
 
         Raises:
-            UnusableError: the server stays away, or refuses in a way that would meet everything else.
+            UnusableError: the server stays away, or refuses what does not depend on one document.
         """
         retrying = AsyncRetrying(
             retry=retry_if_exception(is_lost),
@@ -128,9 +128,7 @@ class Database:
         try:
             return await retrying(self._once, work)
         except psycopg.Error as error:
-            if is_lost(error) or is_hopeless(error):
-                raise as_unusable(error) from error
-            raise
+            raise as_unusable(error) from error
 
     async def _once(self, work: Callable[[Connection], Awaitable[T]]) -> T:
         async with self._pool.connection() as connection:

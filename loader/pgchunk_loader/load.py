@@ -33,6 +33,7 @@ class Batch:
             the answer to COMMIT, the next attempt finds them unchanged, and they still count as written.
         refused: what the server said of a document, by source_uri.
         warnings: of front matter, by source_uri.
+        keys: the primary keys of what was written, by source_uri.
         settled: whether all that is to be written is committed; then it counts, even if we are interrupted.
     """
 
@@ -41,7 +42,7 @@ class Batch:
     refused: dict[str, SkipError] = field(default_factory=dict)
     warnings: dict[str, str] = field(default_factory=dict)
     settled: bool = False
-    keys: list[Any] = field(default_factory=list)
+    keys: dict[str, Any] = field(default_factory=dict)
     chunks: int = 0
     tokens: int = 0
 
@@ -133,22 +134,50 @@ async def _check_strategy(connection: Connection, strategy: str | None) -> None:
 
 
 async def _write_batch(connection: Connection, loading: Loading, batch: Batch) -> None:
-    """Writes what differs in one transaction, each document in a savepoint; one query finds what does not."""
+    """Writes what differs, and counts its chunks; one query finds out what does not differ."""
     stored = await _stored(connection, loading, [file.uri for file in batch.files])
     todo = [file for file in batch.files if not _is_equal(file, stored.get(file.uri), loading)]
-    batch.settled = not todo
-    if not todo:
-        return
-    batch.refused.clear()
-    batch.keys.clear()
-    async with connection.transaction():
-        for file in todo:
-            await _write(connection, loading, batch, file, stored.get(file.uri))
+    if todo:
+        batch.refused.clear()
+        batch.keys.clear()
+        await _write_together(connection, loading, batch, todo, stored)
     batch.settled = True
-    if loading.database.collection.may_select_chunks:
-        query = loading.database.collection.compose(queries.CHUNK_TOTALS)
-        row = await (await connection.execute(query, {"keys": batch.keys})).fetchone()
-        batch.chunks, batch.tokens = (int(row[0]), int(row[1])) if row else (0, 0)
+    if batch.keys and loading.database.collection.may_select_chunks:
+        batch.chunks, batch.tokens = await _chunk_totals(connection, loading, batch)
+
+
+async def _write_together(
+    connection: Connection,
+    loading: Loading,
+    batch: Batch,
+    files: list[File],
+    stored: dict[str, dict[str, Any]],
+) -> None:
+    """Writes files in one transaction, each in a savepoint.
+
+    When it fails as late as COMMIT, by a deferred constraint, each file gets a transaction of its own to find
+    whose fault it was.
+    """
+    try:
+        async with connection.transaction():
+            for file in files:
+                await _write(connection, loading, batch, file, stored.get(file.uri))
+    except psycopg.Error as error:
+        if connection.broken or is_lost(error) or is_hopeless(error):
+            raise
+        if len(files) == 1:
+            batch.keys.pop(files[0].uri, None)
+            batch.refused[files[0].uri] = _refusal(error)
+            return
+        for file in files:
+            await _write_together(connection, loading, batch, [file], stored)
+
+
+async def _chunk_totals(connection: Connection, loading: Loading, batch: Batch) -> tuple[int, int]:
+    """How many chunks the written documents have, and the tokens of their raw text."""
+    query = loading.database.collection.compose(queries.CHUNK_TOTALS)
+    row = await (await connection.execute(query, {"keys": list(batch.keys.values())})).fetchone()
+    return (int(row[0]), int(row[1])) if row else (0, 0)
 
 
 async def _stored(connection: Connection, loading: Loading, uris: list[str]) -> dict[str, dict[str, Any]]:
@@ -197,7 +226,7 @@ async def _write(
         return
     batch.outcome[file.uri] = batch.outcome.get(file.uri) or ("added" if stored is None else "changed")
     if row:
-        batch.keys.append(row[0])
+        batch.keys[file.uri] = row[0]
 
 
 def _refusal(error: psycopg.Error) -> SkipError:

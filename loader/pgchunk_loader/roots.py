@@ -98,6 +98,8 @@ def open_root(path: Path, base_url: str | None) -> tuple[Root, str | None]:
         reason = getattr(error, "strerror", None) or str(error)
         raise UnusableError(f"cannot read {os.fspath(path)!r}: {reason}") from None
     base = None if base_url is None else _checked_url(base_url)
+    if base is None and not _is_utf8(os.fspath(real)):
+        raise UnusableError(f"{os.fspath(path)!r} is not UTF-8", "Rename it, or load with --base-url.")
     if stat.S_ISDIR(mode):
         return Root(real, base), None
     if stat.S_ISREG(mode):
@@ -119,8 +121,14 @@ def _checked_url(url: str) -> str:
 
 
 def _utf8(path: str) -> str:
+    if not _is_utf8(path):
+        raise SkipError(BAD_NAME, "it has no source_uri; rename it, or load with --base-url")
+    return path
+
+
+def _is_utf8(path: str) -> bool:
     try:
         path.encode()
     except UnicodeEncodeError:
-        raise SkipError(BAD_NAME, "it has no source_uri; rename it, or load with --base-url") from None
-    return path
+        return False
+    return True

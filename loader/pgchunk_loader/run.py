@@ -27,6 +27,7 @@ def load_once(source: Source, target: Target, screen: Screen) -> None:
     Raises:
         UnusableError: no server, nothing installed, or a prune that a person has to allow first.
     """
+    worth_telling = True
     try:
         gone = asyncio.run(_load(source, target, screen))
         if gone is not None and gone.uris and _may_prune(gone, target, screen):
@@ -34,9 +35,12 @@ def load_once(source: Source, target: Target, screen: Screen) -> None:
     except KeyboardInterrupt:
         screen.report.interrupted = True
         raise
+    except UnusableError:
+        worth_telling = screen.report.done > 0
+        raise
     finally:
         screen.report.finish()
-        if screen.report.done or sys.exc_info()[0] is None or screen.report.interrupted:
+        if worth_telling:
             screen.summary()
 
 

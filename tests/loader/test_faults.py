@@ -151,14 +151,14 @@ def test_documents_committed_unheard_count_as_added(
     """The connection goes after COMMIT, before anyone hears of it; the next attempt finds them there."""
     from pgchunk_loader import load as loading
 
-    real, lost = loading._write_batch, iter([True, False, True])
+    real, lost = loading._write_together, iter([True, False, True])
 
     async def write_and_lose(*arguments: Any, **more: Any) -> None:
         await real(*arguments, **more)
         if next(lost, False):
             raise psycopg.OperationalError("server closed the connection unexpectedly")
 
-    monkeypatch.setattr(loading, "_write_batch", write_and_lose)
+    monkeypatch.setattr(loading, "_write_together", write_and_lose)
     found = json.loads(pgchunk("load", many, "--format", "json", "-j", "1").out)
     assert (found["added"], found["changed"], found["unchanged"]) == (DOCUMENTS, 0, 0)
     assert db.execute("SELECT count(*), sum(token_count) FROM chunks").fetchone() == (

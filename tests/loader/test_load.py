@@ -258,6 +258,66 @@ def test_an_error_of_the_users_own_trigger_refuses_one_document(
     assert set(contents(db).values()) == {"open", "open too"}
 
 
+def test_what_fails_only_at_commit_refuses_one_document(pgchunk: Command, tree: Tree, db: Connection) -> None:
+    db.execute("""
+        CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN IF NEW.content ~ 'secret' THEN RAISE 'not this one'; END IF; RETURN NULL; END $$;
+        CREATE CONSTRAINT TRIGGER refuse AFTER INSERT OR UPDATE ON documents DEFERRABLE INITIALLY DEFERRED
+            FOR EACH ROW EXECUTE FUNCTION refuse();
+    """)
+    ran = pgchunk("load", tree({"a.md": "open", "b.md": "secret", "c.md": "open too"}), "--format", "json")
+    assert ran.status == 1
+    assert "skipped: b.md: refused by the server (not this one [P0001])" in ran.err
+    assert set(contents(db).values()) == {"open", "open too"}
+    assert (json.loads(ran.out)["added"], json.loads(ran.out)["chunks"]) == (2, 2)
+
+
+def test_a_document_that_takes_too_long_is_refused_and_the_others_go_on(
+    pgchunk: Command, tree: Tree, db: Connection, dsn: str
+) -> None:
+    db.execute("""
+        CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN IF NEW.content ~ 'slow' THEN PERFORM pg_sleep(60); END IF; RETURN NEW; END $$;
+        CREATE TRIGGER a_dawdle BEFORE INSERT ON documents FOR EACH ROW EXECUTE FUNCTION dawdle();
+    """)
+    root = tree({"a.md": "open", "b.md": "slow", "c.md": "open too"})
+    ran = pgchunk("load", root, "--dsn", f"{dsn} options='-c statement_timeout=5s'")
+    assert ran.status == 1
+    assert "skipped: b.md: refused by the server" in ran.err
+    assert "57014" in ran.err
+    assert set(contents(db).values()) == {"open", "open too"}
+
+
+def test_an_error_that_is_no_documents_fault_ends_the_load_in_words(
+    pgchunk: Command, tree: Tree, db: Connection, make_role: Callable[..., str], dsn: str
+) -> None:
+    role = make_role()
+    db.execute(
+        f"GRANT USAGE ON SCHEMA pgchunk TO {role}; GRANT SELECT, INSERT, UPDATE ON documents TO {role}"
+    )
+    db.execute("ALTER TABLE documents ENABLE ROW LEVEL SECURITY")
+    db.execute(f"CREATE POLICY p ON documents TO {role} USING (1 / 0 > 0)")
+    ran = pgchunk("load", tree({"a.md": "open"}), "--dsn", f"{dsn} user={role} password={role}")
+    assert ran.status == 2
+    assert ran.err == "error: division by zero [22012]\n"
+    assert ran.out == ""
+
+
+@pytest.mark.skipif(os.uname().sysname != "Linux", reason="only Linux takes such names")
+def test_names_that_are_not_utf8_need_a_base_url(pgchunk: Command, tree: Tree, db: Connection) -> None:
+    root = tree({"a.md": GUIDE})
+    os.close(os.open(os.fsencode(root) + b"/\xff.md", os.O_CREAT, 0o600))
+    ran = pgchunk("load", root)
+    assert ran.status == 1
+    assert "skipped: \\udcff.md: name is not UTF-8" in ran.err
+    assert pgchunk("load", root, "--base-url", "https://x.org").status == 0
+    assert "https://x.org/%FF.md" in contents(db)
+    os.mkdir(os.fsencode(root) + b"/\xfe")
+    below = Path(os.fsdecode(os.fsencode(root) + b"/\xfe"))
+    assert pgchunk("load", below).status == 2
+    assert pgchunk("load", below, "--base-url", "https://x.org/below").status == 0
+
+
 def test_a_role_needs_no_right_on_chunks(
     pgchunk: Command, tree: Tree, db: Connection, make_role: Callable[..., str], dsn: str
 ) -> None:
