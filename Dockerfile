@@ -13,10 +13,13 @@ RUN export DEBIAN_FRONTEND=noninteractive \
  && sed -i "s/^#*create_main_cluster.*/create_main_cluster = false/" /etc/postgresql-common/createcluster.conf \
  && rm -rf /var/lib/apt/lists/*
 
+COPY tools /usr/local/src/pgchunk/tools
+RUN /usr/local/src/pgchunk/tools/deps && rm -rf /var/lib/apt/lists/*
+
 COPY . /usr/local/src/pgchunk
 RUN cd /usr/local/src/pgchunk \
- && make deps install \
- && rm -rf .venv build /var/lib/apt/lists/* /root/.cache \
+ && make install \
+ && rm -rf .venv build /root/.cache \
  && install -d -o postgres -g postgres -m 0700 /var/lib/postgresql/data
 
 USER postgres

@@ -14,6 +14,7 @@ import json
 import os
 import subprocess
 import tempfile
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -116,16 +117,38 @@ def session_cluster(folder: Path) -> Cluster:
 
 def start_container() -> tuple[str, str]:
     """Build the project's image, start a container of it, and return its id and a connection string."""
-    from testcontainers.postgres import PostgresContainer  # an extra: only --testcontainers needs it
+    from testcontainers.core.config import testcontainers_config
+    from testcontainers.core.container import DockerContainer
 
+    testcontainers_config.ryuk_disabled = True  # ended in end_server; the reaper is an image from a registry
     root = Path(__file__).resolve().parent.parent
-    subprocess.run(["docker", "build", "--network", "host", "--tag", IMAGE, root], check=True)
-    os.environ["TESTCONTAINERS_RYUK_DISABLED"] = "true"
-    container = PostgresContainer(
-        IMAGE, username="postgres", password="postgres", dbname="postgres", driver=None
+    built = subprocess.run(
+        ["docker", "build", "--network", "host", "--tag", IMAGE, root], capture_output=True, text=True
     )
-    container.start()
-    return container.get_wrapped_container().id, container.get_connection_url()
+    if built.returncode != 0:
+        raise RuntimeError(f"docker build failed:\n{built.stdout[-4000:]}{built.stderr[-4000:]}")
+    container = DockerContainer(IMAGE).with_env("POSTGRES_PASSWORD", IMAGE).with_exposed_ports(5432).start()
+    address = {"host": container.get_container_host_ip(), "port": container.get_exposed_port(5432)}
+    dsn = make_conninfo(dbname="postgres", user="postgres", password=IMAGE, connect_timeout=5, **address)
+    try:
+        wait_for(dsn)
+    except Exception:
+        container.stop()
+        raise
+    return container.get_wrapped_container().id, dsn
+
+
+def wait_for(dsn: str, seconds: float = 60) -> None:
+    """Wait until the server takes connections. Raises psycopg.OperationalError when it doesn't in time."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            psycopg.connect(dsn).close()
+            return
+        except psycopg.OperationalError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.3)
 
 
 def make_template(server: dict[str, str]) -> None:
