@@ -149,9 +149,7 @@ def _main(
     """),
 )
 def load(
-    path: Annotated[
-        Path, typer.Argument(metavar="DIR", help="A directory, or one file.", show_default=False)
-    ],
+    path: Annotated[Path, typer.Argument(metavar="DIR", help="A directory, or one file.", show_default=False)],
     dsn: Dsn = "",
     collection: CollectionName = None,
     strategy: StrategyName = None,
@@ -241,9 +239,7 @@ def preview(
         list[str] | None,
         typer.Option("--option", "-o", metavar="NAME=VALUE", help="Change an option of the strategy."),
     ] = None,
-    full: Annotated[
-        bool, typer.Option("--full", help="Write the whole text that would be embedded.")
-    ] = False,
+    full: Annotated[bool, typer.Option("--full", help="Write the whole text that would be embedded.")] = False,
     max_bytes: MaxBytes = DEFAULT_MAX_BYTES,
     output: OutputFormat = Format.TABLE,
     quiet: Quiet = False,
@@ -278,9 +274,7 @@ def _options(given: list[str]) -> dict[str, Any]:
     for each in given:
         name, equals, value = each.partition("=")
         if not equals:
-            raise UnusableError(
-                f"--option {each!r} is not NAME=VALUE", "For instance: --option max_tokens=256"
-            )
+            raise UnusableError(f"--option {each!r} is not NAME=VALUE", "For instance: --option max_tokens=256")
         try:
             options[name.strip()] = json.loads(value)
         except ValueError:

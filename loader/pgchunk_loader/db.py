@@ -58,9 +58,9 @@ class Collection:
     may_delete: bool
     may_select_chunks: bool
 
-    def compose(self, query: LiteralString, **more: sql.Composable) -> sql.Composed:
+    def compose(self, query: LiteralString, **more: sql.Composable) -> bytes:
         """A statement of `queries` for these tables, to be executed with parameters, even if none: {}."""
-        return sql.SQL(query).format(**self.names, **more)
+        return sql.SQL(query).format(**self.names, **more).as_bytes(None)
 
 
 def identifier(*names: str) -> sql.Identifier:
@@ -85,9 +85,7 @@ def is_hopeless(error: psycopg.Error) -> bool:
 def words(error: psycopg.Error) -> tuple[str, str | None]:
     """The server's message with its SQLSTATE and detail, and its hint."""
     diag = error.diag
-    message = (diag.message_primary or str(error).strip() or type(error).__name__).removeprefix(
-        "plpy.Error: "
-    )
+    message = (diag.message_primary or str(error).strip() or type(error).__name__).removeprefix("plpy.Error: ")
     if diag.message_detail:
         message += f"; {diag.message_detail}"
     if error.sqlstate:
@@ -141,8 +139,8 @@ class Database:
 
     def _say_lost(self, state: RetryCallState) -> None:
         error = state.outcome.exception() if state.outcome else None
-        if state.attempt_number == 1 and error is not None:
-            self._note(f"connection lost, trying again: {' '.join(str(error).split())}")
+        if state.attempt_number == 1 and isinstance(error, psycopg.Error):
+            self._note(f"connection lost, trying again: {' '.join(words(error)[0].split())}")
 
 
 @asynccontextmanager

@@ -15,7 +15,7 @@ from psycopg.types.json import Jsonb
 from rich.progress import Progress
 
 from pgchunk_loader import queries
-from pgchunk_loader.db import Connection, Database, identifier, is_hopeless, is_lost, words
+from pgchunk_loader.db import Collection, Connection, Database, identifier, is_hopeless, is_lost, words
 from pgchunk_loader.files import File, Source, batches
 from pgchunk_loader.metadata import ROOT_KEY, STRATEGY_KEY, FrontMatterError, Json, metadata_of
 from pgchunk_loader.problems import SkipError, UnusableError
@@ -53,22 +53,21 @@ class Loading:
 
     Attributes:
         strategy: a strategy's name for every document; None: what front matter or the database says.
+        own_metadata: the metadata that every document of this load has beside its front matter.
+        upsert: the statement that writes a document.
     """
 
     source: Source
     database: Database
     screen: Screen
     strategy: str | None = None
+    own_metadata: dict[str, Json] = field(init=False)
+    upsert: bytes = field(init=False, repr=False)
 
-    @property
-    def own_metadata(self) -> dict[str, Json]:
-        """The metadata that every document of this load has beside its front matter."""
-        own: dict[str, Json] = {}
-        if self.strategy is not None:
-            own[STRATEGY_KEY] = self.strategy
-        if self.source.root.base_url is not None:
-            own[ROOT_KEY] = self.source.root.base_url
-        return own
+    def __post_init__(self) -> None:
+        own: dict[str, Json] = {STRATEGY_KEY: self.strategy, ROOT_KEY: self.source.root.base_url}
+        object.__setattr__(self, "own_metadata", {key: value for key, value in own.items() if value is not None})
+        object.__setattr__(self, "upsert", _upsert(self.database.collection))
 
 
 async def load(loading: Loading, connections: int, bar: Progress | None) -> None:
@@ -218,7 +217,7 @@ async def _write(
     }
     try:
         async with connection.transaction():
-            row = await (await connection.execute(_upsert(loading), values)).fetchone()
+            row = await (await connection.execute(loading.upsert, values)).fetchone()
     except psycopg.Error as error:
         if connection.broken or is_lost(error) or is_hopeless(error):
             raise
@@ -259,8 +258,7 @@ async def _gone_keys(
     return sorted(candidates & before.keys())
 
 
-def _upsert(loading: Loading) -> sql.Composed:
-    collection = loading.database.collection
+def _upsert(collection: Collection) -> bytes:
     columns = {"uri": collection.names["uri"], "content": collection.names["content"]}
     updates: list[sql.Composable] = [sql.SQL("{0} = EXCLUDED.{0}").format(columns["content"])]
     if collection.format_column:
@@ -274,11 +272,9 @@ def _upsert(loading: Loading) -> sql.Composed:
                 " THEN (d.{0} - %(gone)s::text[]) || EXCLUDED.{0} ELSE EXCLUDED.{0} END"
             ).format(columns["metadata"])
         )
-    return sql.SQL(
+    return collection.compose(
         "INSERT INTO {documents} AS d ({columns}) VALUES ({values})"
-        " ON CONFLICT ({uri}) DO UPDATE SET {updates} RETURNING d.{key}"
-    ).format(
-        **{name: collection.names[name] for name in ("documents", "uri", "key")},
+        " ON CONFLICT ({uri}) DO UPDATE SET {updates} RETURNING d.{key}",
         columns=sql.SQL(", ").join(columns.values()),
         values=sql.SQL(", ").join(sql.Placeholder(name) for name in columns),
         updates=sql.SQL(", ").join(updates),

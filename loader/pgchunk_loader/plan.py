@@ -164,9 +164,7 @@ class _TablePlans:
         self._line(totals["chunks"], totals["tokens"], f"in {plural(totals['files'], 'file')}")
         if not self._quiet:
             skipped, left_out = len(screen.report.skipped), screen.report.left_out.total()
-            print(
-                f"{totals['embedded_tokens']:,} tokens to embed; {skipped:,} skipped, {left_out:,} left out"
-            )
+            print(f"{totals['embedded_tokens']:,} tokens to embed; {skipped:,} skipped, {left_out:,} left out")
             print("Nothing was written, no server was asked.")
 
     @staticmethod

@@ -43,9 +43,7 @@ def check_can_prune(database: Database, root: Root) -> None:
         UnusableError: this role may not delete, or the documents do not say which base URL they came from.
     """
     if not database.collection.may_delete:
-        raise UnusableError(
-            "this role may not delete documents", "Grant DELETE on the table, or load without --prune."
-        )
+        raise UnusableError("this role may not delete documents", "Grant DELETE on the table, or load without --prune.")
     if root.base_url is not None and database.collection.metadata_column is None:
         raise UnusableError(
             "with --base-url, --prune needs the documents' metadata column, which records the root",

@@ -81,8 +81,7 @@ class Report:
             "chunks": self.chunks,
             "tokens": self.tokens,
             "skipped": [
-                {"file": printable(file), "reason": reason, "detail": detail}
-                for file, reason, detail in self.skipped
+                {"file": printable(file), "reason": reason, "detail": detail} for file, reason, detail in self.skipped
             ],
             "warnings": [{"file": printable(file), "warning": warning} for file, warning in self.warnings],
             "left_out": dict(sorted(self.left_out.items())),
@@ -195,14 +194,11 @@ def table(rows: list[dict[str, Any]], out: TextIO | None = None) -> None:
         return
     shown = [{name: _cell(value) for name, value in row.items()} for row in rows]
     widths = {name: max(len(name), *(len(row[name]) for row in shown)) for name in shown[0]}
-    right = {
-        name for name, value in rows[0].items() if isinstance(value, int) and not isinstance(value, bool)
-    }
+    right = {name for name, value in rows[0].items() if isinstance(value, int) and not isinstance(value, bool)}
     lines = [{name: name for name in widths}, {name: "-" * width for name, width in widths.items()}, *shown]
     for line in lines:
         cells = (
-            line[name].rjust(width) if name in right else line[name].ljust(width)
-            for name, width in widths.items()
+            line[name].rjust(width) if name in right else line[name].ljust(width) for name, width in widths.items()
         )
         print("  ".join(cells).rstrip(), file=out)
 

@@ -46,9 +46,7 @@ class Root:
         """
         if self.base_url is None:
             return self.prefix + _utf8(relative)
-        return self.prefix + "/".join(
-            quote(os.fsencode(part), safe=_PLAIN_IN_URL) for part in relative.split("/")
-        )
+        return self.prefix + "/".join(quote(os.fsencode(part), safe=_PLAIN_IN_URL) for part in relative.split("/"))
 
     def relative(self, uri: str) -> str | None:
         """The path below the root that a source_uri stands for; None when it stands for none."""
@@ -56,11 +54,7 @@ class Root:
             return None
         rest = uri.removeprefix(self.prefix)
         relative = rest if self.base_url is None else os.fsdecode(unquote_to_bytes(rest))
-        ours = (
-            "\0" not in relative
-            and not {"", ".", ".."} & set(relative.split("/"))
-            and self.uri(relative) == uri
-        )
+        ours = "\0" not in relative and not {"", ".", ".."} & set(relative.split("/")) and self.uri(relative) == uri
         return relative if ours else None
 
     def is_gone(self, uri: str) -> bool:

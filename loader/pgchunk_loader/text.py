@@ -44,9 +44,7 @@ def decode(data: bytes) -> str:
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
-        raise SkipError(
-            NOT_TEXT, f"byte {error.start} is not {encoding.removesuffix('-sig').upper()}"
-        ) from None
+        raise SkipError(NOT_TEXT, f"byte {error.start} is not {encoding.removesuffix('-sig').upper()}") from None
     position = text.find("\0")
     if position >= 0:
         raise SkipError(HOLDS_NUL, f"at character {position}")

@@ -110,9 +110,7 @@ def _open(root: Path, relative: str, rules: Rules, ignores: list[_Gitignore], fa
     return _Directory(relative, iter(ordered), ignores)
 
 
-def _why_not(
-    name: str, path: str, mode: int, rules: Rules, root: Path, ignores: list[_Gitignore]
-) -> str | None:
+def _why_not(name: str, path: str, mode: int, rules: Rules, root: Path, ignores: list[_Gitignore]) -> str | None:
     """Why a path is left out; None when it is walked into or loaded."""
     if stat.S_ISLNK(mode):
         return SYMLINK

@@ -32,9 +32,7 @@ def changes(directory: Path, stop: Event | None = None) -> Iterator[int]:
         hidden = [part for part in path.removeprefix(prefix).split("/") if part.startswith(".")]
         return not hidden or hidden == [".gitignore"]
 
-    signs = watch(
-        directory, watch_filter=concerns_us, stop_event=stop, rust_timeout=_POLL_MS, yield_on_timeout=True
-    )
+    signs = watch(directory, watch_filter=concerns_us, stop_event=stop, rust_timeout=_POLL_MS, yield_on_timeout=True)
     try:
         for number, changed in enumerate(signs):
             if changed or number == 0:

@@ -20,9 +20,7 @@ from pgchunk.title import derive_title
 Command = Callable[..., Any]
 OddTree = Any
 Tree = Callable[[dict[str, str | bytes]], Path]
-DOCUMENT = (
-    "---\ntitle: Guide\n---\n\nBefore.\n\n# One\n\nfirst\n\n## Two\n\n" + "Some words go here. " * 400 + "\n"
-)
+DOCUMENT = "---\ntitle: Guide\n---\n\nBefore.\n\n# One\n\nfirst\n\n## Two\n\n" + "Some words go here. " * 400 + "\n"
 
 
 @pytest.fixture(autouse=True)
@@ -103,9 +101,7 @@ def test_json_of_nothing_is_json(offline: Command, tree: Tree) -> None:
 
 def test_the_strategy_is_asked_for_or_stands_in_front_matter(offline: Command, tree: Tree) -> None:
     own = "---\npgchunk.strategy: sections\n---\n\n# A\n\na\n\n# B\n\nb\n"
-    root = tree(
-        {"own.md": own, "plain.md": "# A\n\na\n\n# B\n\nb\n", "wrong.md": own.replace("sections", "nope")}
-    )
+    root = tree({"own.md": own, "plain.md": "# A\n\na\n\n# B\n\nb\n", "wrong.md": own.replace("sections", "nope")})
     ran = offline("load", "-n", "-f", "json", root)
     assert ran.status == 1
     found = json.loads(ran.out)
@@ -239,9 +235,7 @@ def python_without_rights(*arguments: str | Path) -> list[str]:
     return ["setpriv", f"--bounding-set={capabilities}", f"--inh-caps={capabilities}", "--", *command]
 
 
-@pytest.mark.skipif(
-    not shutil.which("setpriv") and os.geteuid() == 0, reason="root needs setpriv to be refused"
-)
+@pytest.mark.skipif(not shutil.which("setpriv") and os.geteuid() == 0, reason="root needs setpriv to be refused")
 def test_permission_denied_is_named_and_the_rest_goes_on(tree: Tree) -> None:
     root = tree({"a.md": "a", "locked/b.md": "b", "secret.md": "c", "z.md": "d"})
     (root / "locked").chmod(0)

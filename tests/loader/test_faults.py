@@ -167,9 +167,7 @@ def test_documents_committed_unheard_count_as_added(
     )
 
 
-def test_two_loaders_at_once_end_as_one(
-    start: Start, pgchunk: Command, dsn: str, many: Path, db: Connection
-) -> None:
+def test_two_loaders_at_once_end_as_one(start: Start, pgchunk: Command, dsn: str, many: Path, db: Connection) -> None:
     processes = [start(dsn, many, "-q") for _ in range(3)]
     for process in processes:
         _, err = process.communicate(timeout=90)
@@ -265,9 +263,7 @@ def test_memory_does_not_grow_with_the_tree(dsn: str, tree: Tree, db: Connection
             "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
         )
         arguments = ["load", "-q", "--dsn", dsn, "-j", "1", str(root)]
-        ran = subprocess.run(
-            [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True
-        )
+        ran = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True)
         return int(ran.stderr.split()[-1])
 
     db.execute("UPDATE pgchunk.strategies SET is_active = false")  # the server's work is not what is measured

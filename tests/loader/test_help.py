@@ -62,9 +62,7 @@ def test_version_and_no_arguments(offline: Command) -> None:
         assert command in offline().out + offline().err
 
 
-@pytest.mark.parametrize(
-    "arguments", [["load"], ["load", "a", "b"], ["load", ".", "-j", "0"], ["nope"], ["--nope"]]
-)
+@pytest.mark.parametrize("arguments", [["load"], ["load", "a", "b"], ["load", ".", "-j", "0"], ["nope"], ["--nope"]])
 def test_wrong_usage_is_status_2(offline: Command, arguments: list[str]) -> None:
     ran = offline(*arguments)
     assert ran.status == 2

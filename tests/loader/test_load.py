@@ -40,9 +40,7 @@ def metadata(db: Connection, name: str) -> Any:
 def rows_written(db: Connection) -> list[tuple[Any, ...]]:
     """Every row version ever written in the database, once the loader's sessions have ended and told."""
     deadline = time.monotonic() + 10
-    others = (
-        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
-    )
+    others = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
     while db.execute(others).fetchone() != (0,):
         assert time.monotonic() < deadline, "the loader left sessions behind"
         time.sleep(0.01)
@@ -97,9 +95,7 @@ def test_the_working_directory_does_not_matter(
 
 
 @pytest.mark.parametrize("jobs", ["1", "4"])
-def test_the_number_of_connections_changes_nothing(
-    pgchunk: Command, tree: Tree, db: Connection, jobs: str
-) -> None:
+def test_the_number_of_connections_changes_nothing(pgchunk: Command, tree: Tree, db: Connection, jobs: str) -> None:
     files = {f"{n:03}.md": f"# Page {n}\n\n" + "Some words. " * n for n in range(150)}
     found = summary(pgchunk, tree(dict(files)), "-j", jobs)
     assert counts(found) == (150, 0, 0, 0)
@@ -142,14 +138,10 @@ def test_front_matter_becomes_metadata_and_title(pgchunk: Command, tree: Tree, d
     assert titles == [("Own title",), ("Toml",)]
 
 
-def test_keys_set_in_sql_stay_and_keys_gone_from_front_matter_go(
-    pgchunk: Command, tree: Tree, db: Connection
-) -> None:
+def test_keys_set_in_sql_stay_and_keys_gone_from_front_matter_go(pgchunk: Command, tree: Tree, db: Connection) -> None:
     root = tree({"a.md": "---\nkept: 1\ngone: 2\nchanged: 3\n---\n\ntext\n"})
     pgchunk("load", root)
-    db.execute(
-        """UPDATE documents SET metadata = metadata || '{"own": {"x": 1}, "pgchunk.strategy": "packed"}'"""
-    )
+    db.execute("""UPDATE documents SET metadata = metadata || '{"own": {"x": 1}, "pgchunk.strategy": "packed"}'""")
     tree({"a.md": "---\nkept: 1\nchanged: 4\nnew: 5\n---\n\ntext\n"})
     assert counts(summary(pgchunk, root)) == (0, 1, 0, 0)
     assert metadata(db, "/a.md") == {
@@ -162,9 +154,7 @@ def test_keys_set_in_sql_stay_and_keys_gone_from_front_matter_go(
 
 
 @pytest.mark.parametrize("odd", ["null", "[1]", '"text"', "5"])
-def test_metadata_that_is_no_object_is_replaced(
-    pgchunk: Command, tree: Tree, db: Connection, odd: str
-) -> None:
+def test_metadata_that_is_no_object_is_replaced(pgchunk: Command, tree: Tree, db: Connection, odd: str) -> None:
     root = tree({"a.md": "---\na: 1\n---\n\ntext\n"})
     pgchunk("load", root)
     db.execute("UPDATE documents SET metadata = %s::jsonb", [odd])
@@ -173,9 +163,7 @@ def test_metadata_that_is_no_object_is_replaced(
     assert metadata(db, "/a.md") == {"a": 2}
 
 
-def test_bad_front_matter_is_a_warning_and_the_document_goes_in(
-    pgchunk: Command, tree: Tree, db: Connection
-) -> None:
+def test_bad_front_matter_is_a_warning_and_the_document_goes_in(pgchunk: Command, tree: Tree, db: Connection) -> None:
     ran = pgchunk("load", tree({"a.md": "---\na: [1\nb: 2\n---\n\ntext\n"}))
     assert ran.status == 0
     assert "warning: a.md: front matter left out of the metadata" in ran.err
@@ -205,9 +193,7 @@ def test_an_unknown_strategy_is_refused_before_anything_is_written(
     assert not contents(db)
 
 
-def test_with_a_base_url_paths_are_percent_encoded(
-    pgchunk: Command, odd_tree: OddTree, db: Connection
-) -> None:
+def test_with_a_base_url_paths_are_percent_encoded(pgchunk: Command, odd_tree: OddTree, db: Connection) -> None:
     ran = pgchunk("load", odd_tree.directory, "--base-url", "https://example.org/docs/")
     assert ran.status == 1
     stored = contents(db)
@@ -233,17 +219,13 @@ def test_a_refused_document_is_named_with_message_and_hint_and_the_others_go_on(
     root = tree({"a.md": "small", "b.md": "long " * 100, "c.md": "small too"})
     ran = pgchunk("load", root)
     assert ran.status == 1
-    line = next(
-        line for line in ran.err.splitlines() if line.startswith("skipped: b.md: refused by the server")
-    )
+    line = next(line for line in ran.err.splitlines() if line.startswith("skipped: b.md: refused by the server"))
     assert "MD003" in line
     assert "hint: " in line
     assert set(contents(db).values()) == {"small", "small too"}
 
 
-def test_an_error_of_the_users_own_trigger_refuses_one_document(
-    pgchunk: Command, tree: Tree, db: Connection
-) -> None:
+def test_an_error_of_the_users_own_trigger_refuses_one_document(pgchunk: Command, tree: Tree, db: Connection) -> None:
     db.execute("""
         CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN
@@ -292,9 +274,7 @@ def test_an_error_that_is_no_documents_fault_ends_the_load_in_words(
     pgchunk: Command, tree: Tree, db: Connection, make_role: Callable[..., str], dsn: str
 ) -> None:
     role = make_role()
-    db.execute(
-        f"GRANT USAGE ON SCHEMA pgchunk TO {role}; GRANT SELECT, INSERT, UPDATE ON documents TO {role}"
-    )
+    db.execute(f"GRANT USAGE ON SCHEMA pgchunk TO {role}; GRANT SELECT, INSERT, UPDATE ON documents TO {role}")
     db.execute("ALTER TABLE documents ENABLE ROW LEVEL SECURITY")
     db.execute(f"CREATE POLICY p ON documents TO {role} USING (1 / 0 > 0)")
     ran = pgchunk("load", tree({"a.md": "open"}), "--dsn", f"{dsn} user={role} password={role}")
@@ -322,9 +302,7 @@ def test_a_role_needs_no_right_on_chunks(
     pgchunk: Command, tree: Tree, db: Connection, make_role: Callable[..., str], dsn: str
 ) -> None:
     role = make_role()
-    db.execute(
-        f"GRANT USAGE ON SCHEMA pgchunk TO {role}; GRANT SELECT, INSERT, UPDATE ON documents TO {role}"
-    )
+    db.execute(f"GRANT USAGE ON SCHEMA pgchunk TO {role}; GRANT SELECT, INSERT, UPDATE ON documents TO {role}")
     arguments = ["--dsn", f"{dsn} user={role} password={role}"]
     found = summary(pgchunk, tree({"a.md": GUIDE}), *arguments)
     assert counts(found) == (1, 0, 0, 0)
@@ -368,9 +346,7 @@ def test_a_row_that_a_policy_forbids_is_one_refused_document(
     pgchunk: Command, tree: Tree, db: Connection, make_role: Callable[..., str], dsn: str
 ) -> None:
     role = make_role()
-    db.execute(
-        f"GRANT USAGE ON SCHEMA pgchunk TO {role}; GRANT SELECT, INSERT, UPDATE ON documents TO {role}"
-    )
+    db.execute(f"GRANT USAGE ON SCHEMA pgchunk TO {role}; GRANT SELECT, INSERT, UPDATE ON documents TO {role}")
     db.execute("ALTER TABLE documents ENABLE ROW LEVEL SECURITY")
     db.execute(f"CREATE POLICY p ON documents TO {role} USING (true) WITH CHECK (content !~ 'secret')")
     root = tree({"a.md": "open", "b.md": "secret", "c.md": "open too"})
@@ -380,9 +356,7 @@ def test_a_row_that_a_policy_forbids_is_one_refused_document(
     assert set(contents(db).values()) == {"open", "open too"}
 
 
-def test_without_the_extension_the_command_says_what_to_run(
-    offline: Command, tree: Tree, empty_dsn: str
-) -> None:
+def test_without_the_extension_the_command_says_what_to_run(offline: Command, tree: Tree, empty_dsn: str) -> None:
     for arguments in (["load", str(tree({"a.md": GUIDE}))], ["status"]):
         ran = offline(*arguments, "--dsn", empty_dsn)
         assert ran.status == 2
@@ -398,9 +372,7 @@ def test_without_tables_the_command_says_what_to_run(pgchunk: Command, tree: Tre
     assert "SELECT pgchunk.create_tables()" in ran.err
 
 
-def test_dropped_tables_are_missed_before_anything_is_read(
-    pgchunk: Command, tree: Tree, db: Connection
-) -> None:
+def test_dropped_tables_are_missed_before_anything_is_read(pgchunk: Command, tree: Tree, db: Connection) -> None:
     db.execute("DROP TABLE documents CASCADE")
     ran = pgchunk("load", tree({"a.md": GUIDE}))
     assert ran.status == 2
@@ -426,9 +398,7 @@ def test_an_unknown_collection_is_refused_with_the_known_ones(pgchunk: Command, 
     assert "'default'" in ran.err
 
 
-def test_a_read_only_server_stops_the_load_at_once(
-    pgchunk: Command, tree: Tree, db: Connection, dsn: str
-) -> None:
+def test_a_read_only_server_stops_the_load_at_once(pgchunk: Command, tree: Tree, db: Connection, dsn: str) -> None:
     options = "options='-c default_transaction_read_only=on'"
     ran = pgchunk("load", tree({"a.md": GUIDE, "b.md": GUIDE}), "--dsn", f"{dsn} {options}")
     assert ran.status == 2
@@ -436,9 +406,7 @@ def test_a_read_only_server_stops_the_load_at_once(
     assert "skipped" not in ran.err
 
 
-@pytest.mark.parametrize(
-    "dsn", ["host=/nowhere dbname=x", "host=localhost port=1 dbname=x", "nonsense", "a=b"]
-)
+@pytest.mark.parametrize("dsn", ["host=/nowhere dbname=x", "host=localhost port=1 dbname=x", "nonsense", "a=b"])
 def test_without_a_server_the_status_is_2(offline: Command, tree: Tree, dsn: str) -> None:
     for arguments in (["load", str(tree({"a.md": GUIDE}))], ["status"]):
         ran = offline(*arguments, "--dsn", dsn)

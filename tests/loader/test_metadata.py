@@ -82,16 +82,12 @@ def test_every_line_end_is_taken(end: str, line: str, entry: str) -> None:
     assert metadata_of(end.join([line, entry, line, "", "text"])) == {"a": 1}
 
 
-@pytest.mark.parametrize(
-    "text", ["", "# Heading\n", "---\n\nbreak\n\n---\n", "text\n---\na: 1\n---\n", "---\n---\n"]
-)
+@pytest.mark.parametrize("text", ["", "# Heading\n", "---\n\nbreak\n\n---\n", "text\n---\na: 1\n---\n", "---\n---\n"])
 def test_without_front_matter_there_is_no_metadata(text: str) -> None:
     assert metadata_of(text) == {}
 
 
-NINE_LEVELS = "\n".join(
-    ["l0: &l0 [x]"] + [f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 10)}]" for n in range(1, 10)]
-)
+NINE_LEVELS = "\n".join(["l0: &l0 [x]"] + [f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 10)}]" for n in range(1, 10)])
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,7 @@ def test_a_name_and_its_file_determine_each_other(root: Root, one: str, other: s
     assert (root.uri(one) == root.uri(other)) == (one == other)
 
 
-def test_the_path_is_the_same_from_every_working_directory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_path_is_the_same_from_every_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a/b").mkdir(parents=True)
     (tmp_path / "link").symlink_to(tmp_path / "a")
     named = []
@@ -57,9 +55,7 @@ def test_the_path_is_the_same_from_every_working_directory(
     ],
 )
 @pytest.mark.parametrize("base", ["https://example.org/docs", "https://example.org/docs/"])
-def test_a_url_is_percent_encoded_part_by_part(
-    relative: str, encoded: str, base: str, tmp_path: Path
-) -> None:
+def test_a_url_is_percent_encoded_part_by_part(relative: str, encoded: str, base: str, tmp_path: Path) -> None:
     root, _ = open_root(tmp_path, base)
     assert root.uri(relative) == f"https://example.org/docs/{encoded}"
     assert root.relative(root.uri(relative)) == relative
@@ -70,9 +66,7 @@ def test_a_path_that_is_not_utf8_has_no_name_without_a_base_url() -> None:
         Root(Path("/r")).uri(os.fsdecode(b"\xff.md"))
 
 
-@pytest.mark.parametrize(
-    "url", ["", "docs", "/docs", "https://x?q", "https://x#f", " https://x", "https://["]
-)
+@pytest.mark.parametrize("url", ["", "docs", "/docs", "https://x?q", "https://x#f", " https://x", "https://["])
 def test_what_is_no_base_url_is_refused(url: str, tmp_path: Path) -> None:
     with pytest.raises(UnusableError):
         open_root(tmp_path, url)

@@ -82,9 +82,7 @@ def test_what_is_no_longer_a_file_is_not_opened(tmp_path: Path) -> None:
     assert reason(target / "below a file.md") == text.VANISHED
 
 
-def test_a_file_that_grows_while_it_is_read_is_read_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_grows_while_it_is_read_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.md"
     path.write_text("old")
     real, times = os.read, iter([1])

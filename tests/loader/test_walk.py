@@ -85,9 +85,7 @@ def test_a_directory_may_be_called_like_a_file(tree: Tree) -> None:
 
 
 def test_include_adds_and_exclude_takes_away(tree: Tree) -> None:
-    root = tree(
-        dict.fromkeys(["a.md", "b.rst", "sub/c.rst", "drafts/d.md", "sub/drafts/e.md", "sub/f.md"], "")
-    )
+    root = tree(dict.fromkeys(["a.md", "b.rst", "sub/c.rst", "drafts/d.md", "sub/drafts/e.md", "sub/f.md"], ""))
     assert files(root, include=["*.rst"], exclude=["/drafts/"]) == [
         "a.md",
         "b.rst",

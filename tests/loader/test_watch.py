@@ -28,18 +28,14 @@ def wait_until(db: Connection, expected: dict[str, str]) -> None:
 def watcher(dsn: str, tree: Tree) -> Iterator[subprocess.Popen[str]]:
     program = [sys.executable, "-c", "from pgchunk_loader.cli import app; app()"]
     arguments = ["load", "--watch", "--prune", "--yes", "--dsn", dsn, str(tree({"a.md": "one"}))]
-    process = subprocess.Popen(
-        [*program, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    process = subprocess.Popen([*program, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     yield process
     if process.poll() is None:
         process.kill()
     process.communicate()
 
 
-def test_what_changes_is_loaded_until_interrupted(
-    watcher: subprocess.Popen[str], tree: Tree, db: Connection
-) -> None:
+def test_what_changes_is_loaded_until_interrupted(watcher: subprocess.Popen[str], tree: Tree, db: Connection) -> None:
     root = tree({})
     wait_until(db, {f"{root}/a.md": "one"})
     tree({"a.md": "two", "sub/b.md": "new", ".hidden.md": "no"})
