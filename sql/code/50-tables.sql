@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION pgchunk.create_tables(
     vector_type text DEFAULT 'vector',
     index text DEFAULT 'hnsw'
 ) RETURNS text
-LANGUAGE plpython3u VOLATILE STRICT PARALLEL UNSAFE
+LANGUAGE plpython3u VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $python$
 @PRELUDE@

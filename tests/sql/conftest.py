@@ -79,8 +79,7 @@ def chunks_of(rows: Callable[..., list[Row]]) -> Callable[..., list[Row]]:
 
     def run(document_id: int, strategy: str = "default") -> list[Row]:
         return rows(
-            "SELECT xmin::text AS version, * FROM chunks"
-            " WHERE document_id = %s AND strategy = %s ORDER BY ordinal",
+            "SELECT xmin::text AS version, * FROM chunks WHERE document_id = %s AND strategy = %s ORDER BY ordinal",
             document_id,
             strategy,
         )
@@ -118,8 +117,7 @@ def problems(value: Callable[..., Any]) -> Callable[..., list[str]]:
 
     def run() -> list[str]:
         found: list[str] = value(
-            "SELECT coalesce(array_agg(source_uri || ': ' || p), '{}')"
-            " FROM chunk_coverage, unnest(problems) AS p"
+            "SELECT coalesce(array_agg(source_uri || ': ' || p), '{}') FROM chunk_coverage, unnest(problems) AS p"
         )
         bad: int = value("SELECT count(*) FROM chunk_coverage WHERE NOT ok")
         assert bool(found) == bool(bad)

@@ -13,7 +13,7 @@ PUBLIC_FUNCTIONS = {
     "preview(content text, title text, strategy text, overrides jsonb, format text)": ("s", False, "u"),
     "preview_document(document bigint, strategy text, overrides jsonb, collection text)": ("s", False, "u"),
     "preview_document(document text, strategy text, overrides jsonb, collection text)": ("s", False, "u"),
-    "create_tables(schema text, dimensions integer, vector_type text, index text)": ("v", True, "u"),
+    "create_tables(schema text, dimensions integer, vector_type text, index text)": ("v", False, "u"),
 }
 MEMBERS = """
     SELECT d.classid, d.objid FROM pg_depend d JOIN pg_extension x ON x.oid = d.refobjid
@@ -73,9 +73,7 @@ def test_bodies_are_one_call(functions):
     for row in functions:
         if row["lanname"] == "plpython3u":
             body = row["prosrc"].rstrip().splitlines()[-1]
-            assert re.fullmatch(r"(return |)GD\['pgchunk'\]\.\w+\(plpy.*\)|    load\(.*\)", body), row[
-                "prosrc"
-            ]
+            assert re.fullmatch(r"(return |)GD\['pgchunk'\]\.\w+\(plpy.*\)|    load\(.*\)", body), row["prosrc"]
 
 
 def test_trigger_functions_carry_neither_path_nor_version(functions):
@@ -87,8 +85,7 @@ def test_trigger_functions_carry_neither_path_nor_version(functions):
 
 def test_public_has_no_usage_of_the_schema(value):
     assert not value(
-        "SELECT EXISTS (SELECT FROM pg_namespace, aclexplode(nspacl)"
-        " WHERE nspname = 'pgchunk' AND grantee = 0)"
+        "SELECT EXISTS (SELECT FROM pg_namespace, aclexplode(nspacl) WHERE nspname = 'pgchunk' AND grantee = 0)"
     )
 
 
@@ -135,9 +132,7 @@ def test_views_run_with_the_callers_rights(rows):
 
 
 def test_user_tables_are_no_members(rows):
-    members = rows(
-        f"SELECT objid::regclass::text AS name FROM ({MEMBERS}) m WHERE classid = 'pg_class'::regclass"
-    )
+    members = rows(f"SELECT objid::regclass::text AS name FROM ({MEMBERS}) m WHERE classid = 'pg_class'::regclass")
     assert {row["name"] for row in members} == {"pgchunk.strategies", "pgchunk.collections"}
 
 

@@ -36,6 +36,8 @@ REFUSED = [
     ("MD008", "SELECT pgchunk.preview_document(1, collection => 'nope')", ()),
     ("MD009", "SELECT pgchunk.preview_document(1)", ()),
     ("MD009", "SELECT pgchunk.preview_document('nope.md')", ()),
+    ("22023", "SELECT pgchunk.create_tables(NULL)", ()),
+    ("22023", "SELECT pgchunk.create_tables(dimensions => NULL)", ()),
     ("22023", "SELECT pgchunk.create_tables(dimensions => 0)", ()),
     ("22023", "SELECT pgchunk.create_tables(dimensions => 2001)", ()),
     ("22023", "SELECT pgchunk.create_tables(dimensions => 4001, vector_type => 'halfvec')", ()),
@@ -149,9 +151,7 @@ def test_docs_list_what_is_raised():
         kind.sqlstate
         for module in (errors, server_errors)
         for kind in vars(module).values()
-        if isinstance(kind, type)
-        and issubclass(kind, errors.PgchunkError)
-        and kind is not errors.PgchunkError
+        if isinstance(kind, type) and issubclass(kind, errors.PgchunkError) and kind is not errors.PgchunkError
     }
     listed = set(re.findall(r"^\| `([0-9A-Z]{5})`", DOCS.read_text(), re.MULTILINE))
     assert listed == raised

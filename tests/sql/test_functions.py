@@ -24,18 +24,12 @@ DOCUMENTS = {
     "special tokens": "# <|endoftext|>\n\n<|endoftext|> <|fim_prefix|>",
     "bom and front matter": "\ufeff---\ntitle: x\n---\n\ntext",
     "one word": "a" * 5000,
-    "backslashes": "# a\\\"b {c} 'd'\n\n\\\\ \" ' {} , NULL\n\n## NULL\n\n"
-    + "x " * 400
-    + '\n\n## "\n\n'
-    + "y " * 400,
+    "backslashes": "# a\\\"b {c} 'd'\n\n\\\\ \" ' {} , NULL\n\n## NULL\n\n" + "x " * 400 + '\n\n## "\n\n' + "y " * 400,
 }
 
 
 def as_rows(chunks):
-    return [
-        asdict(chunk) | {"heading_path": list(chunk.heading_path), "flags": list(chunk.flags)}
-        for chunk in chunks
-    ]
+    return [asdict(chunk) | {"heading_path": list(chunk.heading_path), "flags": list(chunk.flags)} for chunk in chunks]
 
 
 # Parity
@@ -64,9 +58,7 @@ def test_parity_on_the_projects_own_documents(rows):
 @pytest.mark.parametrize("text", DOCUMENTS.values(), ids=DOCUMENTS)
 @pytest.mark.parametrize("tokenizer", ["cl100k_base", "o200k_base"])
 def test_count_tokens(value, text, tokenizer):
-    assert value("SELECT pgchunk.count_tokens(%s, %s)", text, tokenizer) == pgchunk.count_tokens(
-        text, tokenizer
-    )
+    assert value("SELECT pgchunk.count_tokens(%s, %s)", text, tokenizer) == pgchunk.count_tokens(text, tokenizer)
 
 
 def test_count_tokens_uses_cl100k_base(value):
@@ -131,9 +123,7 @@ def test_preview_uses_the_default_strategy_as_it_is_now(db, value):
 
 def test_preview_with_overrides(rows):
     text = "Some words here. " * 100
-    found = rows(
-        'SELECT * FROM pgchunk.preview(%s, overrides => \'{"max_tokens": 64, "overlap": "none"}\')', text
-    )
+    found = rows('SELECT * FROM pgchunk.preview(%s, overrides => \'{"max_tokens": 64, "overlap": "none"}\')', text)
     assert as_rows(pgchunk.chunk(text, max_tokens=64, overlap="none")) == found
     assert len(found) > 5
     levels = rows("SELECT * FROM pgchunk.preview(E'# A\\n\\nb', overrides => '{\"split_levels\": [2]}')")
@@ -159,12 +149,9 @@ def test_preview_document_by_id_and_by_uri(insert, rows):
 
 
 def test_count_tokens_works_in_parallel_workers(db, value):
+    db.execute("SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0")
     db.execute(
-        "SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0"
-    )
-    db.execute(
-        "CREATE TABLE texts AS SELECT 'text number ' || n AS text FROM generate_series(1, 2000) AS n;"
-        "ANALYZE texts"
+        "CREATE TABLE texts AS SELECT 'text number ' || n AS text FROM generate_series(1, 2000) AS n;ANALYZE texts"
     )
     query = "SELECT sum(pgchunk.count_tokens(text)) FROM texts"
     plan = "\n".join(line for (line,) in db.execute("EXPLAIN " + query))

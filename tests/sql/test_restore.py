@@ -30,9 +30,7 @@ def snapshot(connection):
 def run(program, *arguments, **options):
     bindir = servers.chosen().bindir if servers.complete() else None
     command = [bindir / program if bindir else program, *arguments]
-    done = subprocess.run(
-        command, capture_output=True, env=os.environ | {"PGCLIENTENCODING": "UTF8"}, **options
-    )
+    done = subprocess.run(command, capture_output=True, env=os.environ | {"PGCLIENTENCODING": "UTF8"}, **options)
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout
 

@@ -92,9 +92,7 @@ def test_views_and_previews_obey_row_security(db, role, insert):
         "CREATE POLICY c ON chunks USING (raw_content = 'text of mine')"
     )
     views = "chunk_quality, chunk_coverage, chunk_outliers, chunk_histogram"
-    _, reader = role(
-        db, "GRANT USAGE ON SCHEMA pgchunk TO {}", f"GRANT SELECT ON documents, chunks, {views} TO {{}}"
-    )
+    _, reader = role(db, "GRANT USAGE ON SCHEMA pgchunk TO {}", f"GRANT SELECT ON documents, chunks, {views} TO {{}}")
     assert reader.execute("SELECT source_uri, ok FROM chunk_coverage").fetchall() == [("mine", True)]
     assert reader.execute("SELECT documents FROM chunk_quality").fetchall() == [(1,)]
     assert reader.execute("SELECT DISTINCT source_uri FROM chunk_outliers").fetchall() == [("mine",)]
@@ -130,8 +128,7 @@ def test_the_owner_cannot_change_the_body_of_a_trigger_function(owner):
     _, connection = owner
     denied(
         connection,
-        "CREATE OR REPLACE FUNCTION app.documents_pgchunk_after() RETURNS trigger"
-        " LANGUAGE plpython3u AS 'pass'",
+        "CREATE OR REPLACE FUNCTION app.documents_pgchunk_after() RETURNS trigger LANGUAGE plpython3u AS 'pass'",
     )
 
 
@@ -204,8 +201,7 @@ def test_a_trigger_function_serves_no_table_of_others(db, owner, role):
 def test_a_function_that_is_in_the_way_is_not_replaced(db, role):
     _, connection = role(db, "GRANT USAGE ON SCHEMA pgchunk TO {}", "CREATE SCHEMA app AUTHORIZATION {}")
     connection.execute(
-        "CREATE FUNCTION app.documents_pgchunk_after() RETURNS trigger"
-        " LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'"
+        "CREATE FUNCTION app.documents_pgchunk_after() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'"
     )
     with pytest.raises(psycopg.Error) as caught:
         connection.execute("SELECT pgchunk.create_tables('app', 3)")

@@ -8,9 +8,7 @@ import time
 import psycopg
 import pytest
 
-LARGE = "".join(
-    f"## Part {n}\n\n" + "Some words of a part that goes on. " * 300 + "\n\n" for n in range(1500)
-)
+LARGE = "".join(f"## Part {n}\n\n" + "Some words of a part that goes on. " * 300 + "\n\n" for n in range(1500))
 
 
 @pytest.mark.parametrize(

@@ -31,8 +31,7 @@ def test_columns_are_the_options_with_their_defaults(db, rows):
     others = {"name", "is_active", "is_default", "recipe_hash", "customized"}
     assert set(row) - others == set(OPTIONS)
     assert {option: row[option] for option in OPTIONS} == {
-        option: list(value) if isinstance(value := getattr(Strategy(), option), tuple) else value
-        for option in OPTIONS
+        option: list(value) if isinstance(value := getattr(Strategy(), option), tuple) else value for option in OPTIONS
     }
 
 
@@ -89,9 +88,7 @@ def test_a_name_is_wanted(db, refused):
 
 def test_recipe_hash_and_customized_follow_from_the_row(db, rows):
     db.execute("INSERT INTO pgchunk.strategies (name, max_tokens, recipe_hash) VALUES ('mine', 100, 'given')")
-    db.execute(
-        "UPDATE pgchunk.strategies SET split_levels = '{3,1,3}', customized = false WHERE name = 'packed'"
-    )
+    db.execute("UPDATE pgchunk.strategies SET split_levels = '{3,1,3}', customized = false WHERE name = 'packed'")
     mine, packed = rows("SELECT * FROM pgchunk.strategies WHERE customized ORDER BY name")
     assert mine["recipe_hash"] == Strategy(max_tokens=100).recipe_hash
     assert packed["split_levels"] == [1, 3]
@@ -166,3 +163,16 @@ def test_changed_options_are_used_at_once(db, connect, insert, chunks_of):
     connect().execute("UPDATE pgchunk.strategies SET max_tokens = 64 WHERE name = 'default'")
     document = insert("b", "word " * 400)
     assert max(c["content_token_count"] for c in chunks_of(document)) <= 64
+
+
+def test_an_update_of_the_extension_renews_recipes_and_shipped_rows_only(db, rows):
+    db.execute("UPDATE pgchunk.strategies SET max_tokens = 100, is_active = true WHERE name = 'packed'")
+    before = rows("SELECT * FROM pgchunk.strategies ORDER BY name")
+    db.execute(
+        "SET session_replication_role = replica;"
+        "UPDATE pgchunk.strategies SET recipe_hash = 'of an older chunker';"
+        "UPDATE pgchunk.strategies SET max_tokens = 300 WHERE NOT customized;"
+        "RESET session_replication_role"
+    )
+    db.execute("SELECT pgchunk._ship_strategies()")
+    assert rows("SELECT * FROM pgchunk.strategies ORDER BY name") == before

@@ -7,8 +7,7 @@ import pytest
 from psycopg import sql
 
 EMBEDDING = (
-    "SELECT format_type(atttypid, atttypmod) FROM pg_attribute"
-    " WHERE attrelid = %s::regclass AND attname = 'embedding'"
+    "SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = %s::regclass AND attname = 'embedding'"
 )
 
 
@@ -58,9 +57,7 @@ def test_columns(rows):
 
 
 def test_indexes(rows):
-    definitions = [
-        row["indexdef"] for row in rows("SELECT indexdef FROM pg_indexes WHERE tablename = 'chunks'")
-    ]
+    definitions = [row["indexdef"] for row in rows("SELECT indexdef FROM pg_indexes WHERE tablename = 'chunks'")]
     for wanted in (
         "UNIQUE INDEX chunks_document_id_strategy_ordinal_key",
         "USING btree (document_id, strategy, ordinal)",
@@ -74,9 +71,7 @@ def test_indexes(rows):
 def test_again_changes_nothing(db, insert, chunks_of, rows):
     document = insert("a", "# A\n\nx")
     before = chunks_of(document), rows("SELECT * FROM pgchunk.collections")
-    triggers = (
-        "SELECT tgname, tgfoid::regproc::text, tgtype FROM pg_trigger WHERE NOT tgisinternal ORDER BY tgname"
-    )
+    triggers = "SELECT tgname, tgfoid::regproc::text, tgtype FROM pg_trigger WHERE NOT tgisinternal ORDER BY tgname"
     made = rows(triggers)
     notices = []
     db.add_notice_handler(lambda notice: notices.append(notice.message_primary))
@@ -137,9 +132,7 @@ def test_renames_and_moves_change_nothing(db, connect, insert, value):
     other = connect()
     insert("a", "x")
     other.execute("INSERT INTO documents (source_uri, content) VALUES ('b', 'x')")
-    db.execute(
-        "CREATE SCHEMA moved; ALTER TABLE documents SET SCHEMA moved; ALTER TABLE chunks SET SCHEMA moved"
-    )
+    db.execute("CREATE SCHEMA moved; ALTER TABLE documents SET SCHEMA moved; ALTER TABLE chunks SET SCHEMA moved")
     db.execute("ALTER TABLE moved.documents RENAME TO papers; ALTER TABLE moved.chunks RENAME TO parts")
     db.execute("ALTER SCHEMA moved RENAME TO shelf")
     for session in (db, other):

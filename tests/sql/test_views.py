@@ -21,21 +21,15 @@ def document(insert):
 
 def test_quality(db, document, insert, rows):
     insert("other.md", "x", title="Other")
-    db.execute(
-        "UPDATE documents SET metadata = '{\"pgchunk.strategy\": \"sections\"}' WHERE source_uri = 'other.md'"
-    )
+    db.execute("UPDATE documents SET metadata = '{\"pgchunk.strategy\": \"sections\"}' WHERE source_uri = 'other.md'")
     default, sections = rows("SELECT * FROM chunk_quality ORDER BY strategy")
-    sizes = sorted(
-        r["n"] for r in rows("SELECT content_token_count AS n FROM chunks WHERE strategy = 'default'")
-    )
+    sizes = sorted(r["n"] for r in rows("SELECT content_token_count AS n FROM chunks WHERE strategy = 'default'"))
     assert (default["documents"], default["chunks"]) == (1, len(sizes))
     assert (default["min_tokens"], default["max_tokens"]) == (sizes[0], sizes[-1])
     assert default["median_tokens"] == sizes[(len(sizes) - 1) // 2]
     assert float(default["avg_tokens"]) == pytest.approx(sum(sizes) / len(sizes), abs=0.06)
     for flag in ("undersized", "merged", "hard_split", "split_table", "split_code", "breadcrumb_truncated"):
-        (count,) = rows(
-            "SELECT count(*) AS n FROM chunks WHERE flags @> ARRAY[%s] AND strategy = 'default'", flag
-        )
+        (count,) = rows("SELECT count(*) AS n FROM chunks WHERE flags @> ARRAY[%s] AND strategy = 'default'", flag)
         assert default[flag] == count["n"]
     assert default["split_table"] > 0
     assert default["over_budget"] == 0
@@ -167,8 +161,7 @@ DAMAGE = [
     ("chunk's hash", "UPDATE chunks SET content_hash = 'x' WHERE ordinal = 1", "chunk 1: content_hash"),
     (
         "document changed behind the trigger's back",
-        "SET session_replication_role = replica; UPDATE documents SET content = 'new';"
-        "RESET session_replication_role",
+        "SET session_replication_role = replica; UPDATE documents SET content = 'new';RESET session_replication_role",
         "the document's content_hash",
     ),
     (

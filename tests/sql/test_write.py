@@ -118,9 +118,7 @@ def test_users_triggers_come_first(db, insert, rows):
         "CREATE TRIGGER z_shout BEFORE INSERT OR UPDATE ON documents FOR EACH ROW EXECUTE FUNCTION shout()"
     )
     insert("u", "# title\n\ntext")
-    (row,) = rows(
-        "SELECT d.title, d.content_hash, c.raw_content FROM documents d JOIN chunks c ON document_id = d.id"
-    )
+    (row,) = rows("SELECT d.title, d.content_hash, c.raw_content FROM documents d JOIN chunks c ON document_id = d.id")
     assert row == {
         "title": "TITLE",
         "content_hash": hashlib.sha256(b"# TITLE\n\nTEXT").hexdigest(),
@@ -130,17 +128,13 @@ def test_users_triggers_come_first(db, insert, rows):
 
 def test_other_columns_are_left_as_they_are(db, rows):
     """The trigger hands back only what it sets: values that Python would change on the way stay exact."""
-    db.execute(
-        "ALTER TABLE documents ADD n numeric, ADD f real, ADD r tstzrange, ADD v vector(3), ADD j json"
-    )
+    db.execute("ALTER TABLE documents ADD n numeric, ADD f real, ADD r tstzrange, ADD v vector(3), ADD j json")
     given = "1.10", "0.1", "[2020-01-01,infinity)", "[0.1,0.2,0.3]", '{"b":  1, "a": 2, "b": 3}'
     db.execute(
         "INSERT INTO documents (source_uri, content, n, f, r, v, j) VALUES ('u', 'x', %s, %s, %s, %s, %s)",
         given,
     )
-    (row,) = rows(
-        "SELECT n::text, f::text, r = '[2020-01-01,infinity)' AS r, v::text, j::text FROM documents"
-    )
+    (row,) = rows("SELECT n::text, f::text, r = '[2020-01-01,infinity)' AS r, v::text, j::text FROM documents")
     assert row == {"n": "1.10", "f": "0.1", "r": True, "v": "[0.1,0.2,0.3]", "j": given[4]}
 
 
@@ -211,9 +205,7 @@ def test_a_section_put_in_front_moves_the_rest(db, insert, chunks_of, guide, pro
     assert problems() == []
 
 
-@pytest.mark.parametrize(
-    "order", [["use", "install", "remove"], ["remove", "use", "install"], ["remove"], []]
-)
+@pytest.mark.parametrize("order", [["use", "install", "remove"], ["remove", "use", "install"], ["remove"], []])
 def test_sections_that_change_places_or_go(db, insert, chunks_of, order, problems):
     def text(parts):
         return "# T\n\n" + "".join(f"## {part}\n\n{(part + ' words. ') * 60}\n\n" for part in parts)

@@ -11,11 +11,11 @@ from typing import Any
 from pgchunk import server
 from pgchunk._version import __version__
 from pgchunk.errors import VersionMismatch
-from pgchunk.server.adopt import adopt
+from pgchunk.server.adoption import adopt
 from pgchunk.server.checks import problems
 from pgchunk.server.database import Database
 from pgchunk.server.errors import reported
-from pgchunk.server.preview import count_tokens, outline, preview, preview_document
+from pgchunk.server.previews import count_tokens, outline, preview, preview_document
 from pgchunk.server.strategies import ship_strategies, strategies_after, strategies_before
 from pgchunk.server.tables import create_tables
 from pgchunk.server.triggers import after, before

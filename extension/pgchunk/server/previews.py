@@ -86,9 +86,7 @@ def _document(db: Database, pair: Collection, by: str, document: int | str) -> R
         )
     columns = (pair.key, pair.content, pair.title, pair.uri, pair.format, pair.metadata)
     listed = ", ".join(db.name(one) for one in dict.fromkeys(columns) if one is not None)
-    rows = db.fetch(
-        f"SELECT {listed} FROM {pair.documents} WHERE {db.name(column)} = $1 LIMIT 1", [kind], document
-    )
+    rows = db.fetch(f"SELECT {listed} FROM {pair.documents} WHERE {db.name(column)} = $1 LIMIT 1", [kind], document)
     if not rows:
         raise UnknownDocument(
             f"unknown document {document!r}",

@@ -107,9 +107,7 @@ def strategies_before(db: Database, trigger: dict[str, Any]) -> str:
     if trigger["event"] == "INSERT" and row["customized"]:
         # A dump being restored: its row takes the place of the shipped one that CREATE EXTENSION wrote.
         with _Ours.write():
-            db.fetch(
-                "DELETE FROM pgchunk.strategies WHERE name = $1 AND NOT customized", ["text"], row["name"]
-            )
+            db.fetch("DELETE FROM pgchunk.strategies WHERE name = $1 AND NOT customized", ["text"], row["name"])
     trigger["new"] = {
         "split_levels": list(strategy.split_levels),
         "recipe_hash": strategy.recipe_hash,
@@ -135,10 +133,12 @@ def strategies_after(db: Database) -> None:
 
 @reported
 def ship_strategies(db: Database) -> None:
-    """Writes the shipped strategies; rows that somebody has customised stay as they are."""
+    """Writes the shipped strategies; rows that somebody has customised keep their options."""
     with _Ours.write():
         for strategy in STRATEGIES.values():
             _ship(db, strategy)
+    # An update of the chunker changes the recipe of every row; the trigger sets it anew.
+    db.fetch("UPDATE pgchunk.strategies SET name = name WHERE customized")
 
 
 def _ship(db: Database, strategy: Strategy) -> None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 
 from pgchunk.server import collections, templates, vectors
-from pgchunk.server.adopt import COLUMNS
+from pgchunk.server.adoption import COLUMNS
 from pgchunk.server.collections import STRATEGY_KEY
 from pgchunk.server.database import Database
-from pgchunk.server.errors import MissingColumn, reported
+from pgchunk.server.errors import InvalidArgument, MissingColumn, reported
 
 
 @reported
-def create_tables(db: Database, schema: str, dimensions: int, vector_type: str, index: str) -> str:
+def create_tables(
+    db: Database, schema: str | None, dimensions: int | None, vector_type: str | None, index: str | None
+) -> str:
     """Makes documents and chunks with views and triggers in a schema; tables that are there stay as they are.
 
     Args:
@@ -25,11 +27,17 @@ def create_tables(db: Database, schema: str, dimensions: int, vector_type: str, 
         Name of the collection.
 
     Raises:
-        InvalidArgument: dimensions, vector_type or index is out of range.
+        InvalidArgument: an argument is NULL or out of range.
         FeatureMissing: pgvector is too old for the type.
         MissingColumn: a table documents is there and lacks a column.
         NotOwner, NameTaken: as adopt().
     """
+    if schema is None or dimensions is None or vector_type is None or index is None:
+        raise InvalidArgument(
+            "an argument of create_tables() is NULL",
+            detail="schema, dimensions, vector_type and index each need a value.",
+            hint="Leave an argument out to have its default.",
+        )
     vectors.check_arguments(dimensions, vector_type, index)
     names = {"documents": db.name(schema, "documents"), "chunks": db.name(schema, "chunks")}
     if _exists(db, names["documents"]):

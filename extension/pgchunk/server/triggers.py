@@ -26,9 +26,7 @@ def before(db: Database, trigger: dict[str, Any]) -> str | None:
         return None  # the table's own NOT NULL speaks, or there is nothing to chunk
     changed = _filled_in(collection, new, old)
     # What is left out of "new" stays as it is, without a way through Python and back.
-    trigger["new"] = {
-        column: value for column, value in changed.items() if column is not None and column in new
-    }
+    trigger["new"] = {column: value for column, value in changed.items() if column is not None and column in new}
     return "MODIFY"
 
 

@@ -65,8 +65,7 @@ Stored = dict[str, StoredChunks]
 def stored(db: Database, collection: Collection, key: Any) -> Stored:
     """Reads what is stored for a document."""
     rows = db.fetch(
-        f"SELECT id, strategy, content_hash FROM {collection.chunks} WHERE document_id = $1"
-        " ORDER BY strategy, ordinal",
+        f"SELECT id, strategy, content_hash FROM {collection.chunks} WHERE document_id = $1 ORDER BY strategy, ordinal",
         [collection.key_type],
         key,
     )
@@ -76,9 +75,7 @@ def stored(db: Database, collection: Collection, key: Any) -> Stored:
     return found
 
 
-def document(
-    db: Database, collection: Collection, row: Row, strategies: Sequence[Strategy], stored: Stored
-) -> None:
+def document(db: Database, collection: Collection, row: Row, strategies: Sequence[Strategy], stored: Stored) -> None:
     """Makes the stored chunks of a document those of its content.
 
     Args:
@@ -87,9 +84,7 @@ def document(
         stored: what is stored for the document; sets of other strategies are deleted.
     """
     key = row[collection.key]
-    stale: list[int] = [
-        one for name in stored.keys() - {s.name for s in strategies} for one in stored[name].rest()
-    ]
+    stale: list[int] = [one for name in stored.keys() - {s.name for s in strategies} for one in stored[name].rest()]
     _delete(db, collection, stale)
     for strategy in strategies:
         chunks = chunk_row(db, collection, row, strategy)
@@ -151,9 +146,7 @@ def _move(db: Database, collection: Collection, kept: Sequence[tuple[int, Chunk]
     )
 
 
-def _insert(
-    db: Database, collection: Collection, key: Any, strategy: Strategy, chunks: Sequence[Chunk]
-) -> None:
+def _insert(db: Database, collection: Collection, key: Any, strategy: Strategy, chunks: Sequence[Chunk]) -> None:
     if not chunks:
         return
     names = ", ".join(_COLUMNS)
@@ -189,9 +182,7 @@ def _value(value: Any) -> Any:
     return array_literal(value) if isinstance(value, tuple) else value
 
 
-def _log_events(
-    db: Database, collection: Collection, key: Any, strategy: Strategy, chunks: Sequence[Chunk]
-) -> None:
+def _log_events(db: Database, collection: Collection, key: Any, strategy: Strategy, chunks: Sequence[Chunk]) -> None:
     """One line for each kind of event; documents can be told apart by their key."""
     for flag, (event, what) in _EVENTS.items():
         count = sum(flag in one.flags for one in chunks)
