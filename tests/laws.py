@@ -60,7 +60,9 @@ def main(directories: list[str]) -> int:
         sys.exit(__doc__)
     failures: list[str] = []
     began = perf_counter()
-    print(f"{'corpus':<14}{'strategy':<10}{'max':>5}{'documents':>11}{'chunks':>9}" + "".join(f"{law:>5}" for law in LAWS))
+    print(
+        f"{'corpus':<14}{'strategy':<10}{'max':>5}{'documents':>11}{'chunks':>9}" + "".join(f"{law:>5}" for law in LAWS)
+    )
     for directory in map(Path, directories):
         files = sorted(p for p in directory.rglob("*") if p.is_file() and p.suffix in SUFFIXES)
         for name, strategy in STRATEGIES.items():
@@ -69,7 +71,10 @@ def main(directories: list[str]) -> int:
                 for path in files:
                     check(path, at_budget(strategy, budget), tally)
                 counts = "".join(f"{tally.broken[law]:>5}" for law in LAWS)
-                print(f"{directory.name:<14}{name:<10}{budget:>5}{tally.documents:>11}{tally.chunks:>9}{counts}", flush=True)
+                print(
+                    f"{directory.name:<14}{name:<10}{budget:>5}{tally.documents:>11}{tally.chunks:>9}{counts}",
+                    flush=True,
+                )
                 failures.extend(tally.examples)
     print(f"\n{len(failures)} violations, {perf_counter() - began:.0f} s")
     for line in failures[:20]:

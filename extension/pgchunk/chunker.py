@@ -177,7 +177,7 @@ class _Document:
         return [self._chunk(ordinal, span) for ordinal, span in enumerate(merged)]
 
     def _spans(self, section: Section) -> list[Span]:
-        if section.is_preamble and not self.strategy.include_preamble:
+        if self._is_preamble(section) and not self.strategy.include_preamble:
             return []
         units = self._units(section)
         if not units or not self.text[units[0].start : units[-1].end].strip():
@@ -185,6 +185,10 @@ class _Document:
         splitter = Splitter(self.meter, self.strategy, section, self._head_of(section))
         pieces = splitter.split(units, self.checkpoint)
         return [self._span(piece, heading_only=not section.blocks) for piece in pieces]
+
+    def _is_preamble(self, section: Section) -> bool:
+        """Text without a heading is a preamble only where a heading follows."""
+        return section.is_preamble and len(self.sections) > 1
 
     def _units(self, section: Section) -> list[Unit]:
         """What the section's chunks are made of; without a body of its own it is its heading line, or nothing."""
@@ -198,7 +202,7 @@ class _Document:
         return body
 
     def _span(self, piece: Piece, *, heading_only: bool) -> Span:
-        if piece.section.is_preamble:
+        if self._is_preamble(piece.section):
             piece.flags.add("preamble")
         return Span.of(piece, self.meter.count(piece.start, piece.end), heading_only=heading_only)
 
@@ -206,7 +210,7 @@ class _Document:
         heading = section.heading
         whole = _with_gap(self._crumb(section.index, False)[0])
         if heading is None or not section.titled:
-            return lambda start: whole
+            return lambda _start: whole
         short = _with_gap(self._crumb(section.index, True)[0])
         return lambda start: short if heading.start <= start < heading.end else whole
 
@@ -276,4 +280,3 @@ class _Document:
 
 def _with_gap(crumb: str) -> str:
     return crumb + GAP if crumb else ""
-

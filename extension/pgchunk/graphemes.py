@@ -18,8 +18,10 @@ def cluster_end(text: str, position: int) -> int:
 
 
 def is_boundary(text: str, position: int) -> bool:
-    """Whether a cluster ends at ``position``, given that what stands before is no emoji or flag."""
-    return not 0 < position < len(text) or cluster_end(text, position - 1) == position
+    """Whether no cluster reaches over ``position``."""
+    if not 0 < position < len(text):
+        return True
+    return boundary_before(text, max(0, position - 8 * _LOOK_BACK), position) == position
 
 
 def boundary_before(text: str, start: int, position: int) -> int:
@@ -36,8 +38,8 @@ def boundary_before(text: str, start: int, position: int) -> int:
 
 
 def _certain_boundary(text: str, start: int, position: int) -> int:
-    """A boundary near ``position`` that needs no context: between two printable ASCII characters."""
+    """A boundary near ``position`` that needs no context: behind a line end, or between two of printable ASCII."""
     for at in range(position, max(start, position - _LOOK_BACK), -1):
-        if " " <= text[at - 1] <= "~" and " " <= text[at] <= "~":
+        if text[at - 1] == "\n" or (" " <= text[at - 1] <= "~" and " " <= text[at] <= "~"):
             return at
     return start

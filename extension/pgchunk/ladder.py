@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
 from pgchunk.blocks import Block
@@ -70,6 +71,8 @@ def take_apart(text: str, unit: Unit) -> list[Unit]:
         return _children(unit)
     if kind == "table":
         return _rows(text, unit)
+    if kind == "head_rows":
+        return _head_rows(text, unit)
     if kind == "fence":
         return _code_lines(text, unit)
     if kind in ("code", "html", "definition", "list", "item", "quote"):
@@ -97,9 +100,15 @@ def _rows(text: str, unit: Unit) -> list[Unit]:
         return []
     header = text[unit.start : starts[2]]
     first_end = starts[3]
-    rows = [Unit("row", unit.start, first_end)]
-    rows.extend(Unit("row", start, end, lead=header) for start, end in zip(starts[3:], starts[4:], strict=False))
+    rows = [Unit("head_rows", unit.start, first_end)]
+    rows.extend(Unit("row", start, end, lead=header) for start, end in pairwise(starts[3:]))
     return rows
+
+
+def _head_rows(text: str, unit: Unit) -> list[Unit]:
+    """A table's first row without the header rows that it came with."""
+    starts = line_starts(text, unit.start, unit.end)
+    return [Unit("row", unit.start, starts[2]), Unit("row", starts[2], unit.end)]
 
 
 def _code_lines(text: str, unit: Unit) -> list[Unit]:
@@ -131,7 +140,7 @@ def _closing_line(line: str, marker: str) -> str:
 
 def _lines(text: str, unit: Unit, kind: str) -> list[Unit]:
     starts = line_starts(text, unit.start, unit.end)
-    return [Unit(kind, start, end) for start, end in zip(starts, starts[1:], strict=False)]
+    return [Unit(kind, start, end) for start, end in pairwise(starts)]
 
 
 def _sentences(text: str, unit: Unit) -> list[Unit]:

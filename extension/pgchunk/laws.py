@@ -10,21 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from pgchunk.breadcrumb import GAP
+from pgchunk.breadcrumb import GAP, breadcrumb_parts
 from pgchunk.chunker import Chunk
 from pgchunk.frontmatter import body_start
 from pgchunk.graphemes import cluster_end, is_boundary
 from pgchunk.parse import parse_markdown
 from pgchunk.sections import Heading, build_sections, headings
 from pgchunk.strategy import Strategy
+from pgchunk.titles import fold
 from pgchunk.tokenizers import get_tokenizer
 
 _WRAPPED = {"split_table", "split_code"}
 
 
-def problems(
-    text: str, title: str, strategy: Strategy, chunks: Sequence[Chunk], format: str = "markdown"
-) -> list[str]:
+def problems(text: str, title: str, strategy: Strategy, chunks: Sequence[Chunk], format: str = "markdown") -> list[str]:
     """What is wrong with the chunks of a document, a sentence each; an empty list when L1 to L4 hold.
 
     Args:
@@ -37,6 +36,7 @@ def problems(
     found: list[str] = []
     for chunk in chunks:
         found.extend(_identity(text, chunk))
+        found.extend(_breadcrumb(title, strategy, chunk))
         found.extend(_budget(chunk, strategy))
     found.extend(_coverage(text, strategy, chunks, format))
     found.extend(_order(text, strategy, chunks))
@@ -57,6 +57,18 @@ def _identity(text: str, chunk: Chunk) -> Iterator[str]:
     crumb = chunk.content.removesuffix(embedded)
     if not chunk.content.endswith(embedded) or (crumb and not crumb.endswith(GAP)):
         yield f"{name}: content is not breadcrumb, blank line, prefix, raw_content and suffix"
+
+
+def _breadcrumb(title: str, strategy: Strategy, chunk: Chunk) -> Iterator[str]:
+    """The embedded text says title and path, but for the headings that the slice itself begins with."""
+    if "breadcrumb_truncated" in chunk.flags:
+        return
+    parts = breadcrumb_parts(fold(title) if strategy.include_title else "", chunk.heading_path)
+    crumb = chunk.content.removesuffix(chunk.raw_prefix + chunk.raw_content + chunk.raw_suffix).removesuffix(GAP)
+    may_begin_with_heading = strategy.heading_line == "include" or {"merged", "heading_only"} & set(chunk.flags)
+    fewest = 0 if may_begin_with_heading else len(parts)
+    if crumb not in (strategy.separator.join(parts[:kept]) for kept in range(fewest, len(parts) + 1)):
+        yield f"L1: chunk {chunk.ordinal}: the breadcrumb is not made of title and heading path"
 
 
 def _budget(chunk: Chunk, strategy: Strategy) -> Iterator[str]:
@@ -89,7 +101,7 @@ def _order(text: str, strategy: Strategy, chunks: Sequence[Chunk]) -> Iterator[s
             continue
         if second.char_end <= first.char_end:
             yield f"{name} says nothing that the chunk in front of it does not say"
-        if not second.continuation or second.heading_path != first.heading_path and "merged" not in first.flags:
+        if not second.continuation or (second.heading_path != first.heading_path and "merged" not in first.flags):
             yield f"{name} overlaps text of another section"
         if count(text[second.char_start : first.char_end]) > strategy.overlap_limit:
             yield f"{name} overlaps by more than {strategy.overlap_limit} tokens"
@@ -122,12 +134,13 @@ def _excused(text: str, strategy: Strategy, chunks: Sequence[Chunk]) -> list[tup
     parsed = parse_markdown(text)
     said = {title for chunk in chunks for title in chunk.heading_path}
     spans = [
-        (heading.char_start, heading.char_end) for heading in headings(parsed) if _may_be_excluded(heading, strategy, said)
+        (heading.char_start, heading.char_end)
+        for heading in headings(parsed)
+        if _may_be_excluded(heading, strategy, said)
     ]
     if not strategy.include_preamble:
         first = build_sections(parsed, strategy.split_levels)[1:2]
-        heading = first[0].heading if first else None
-        spans.insert(0, (0, heading.start if heading else len(text)))
+        spans[:0] = [(0, section.heading.start) for section in first if section.heading]
     return spans
 
 

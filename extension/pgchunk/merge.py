@@ -57,9 +57,7 @@ class Merger:
         fits: whether a span is within the budget.
     """
 
-    def __init__(
-        self, strategy: Strategy, count: Callable[[int, int], int], fits: Callable[[Span], bool]
-    ) -> None:
+    def __init__(self, strategy: Strategy, count: Callable[[int, int], int], fits: Callable[[Span], bool]) -> None:
         self.strategy = strategy
         self._count = count
         self._fits = fits

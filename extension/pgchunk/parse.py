@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from itertools import pairwise
 from typing import Any, Final
 
 from markdown_it import MarkdownIt
@@ -55,7 +56,7 @@ def parse_text(text: str) -> Parsed:
     starts = line_starts(text, body_start(text[:1]))
     blocks: list[Block] = []
     inside = False
-    for start, end in zip(starts, starts[1:], strict=False):
+    for start, end in pairwise(starts):
         if not text[start:end].strip():
             inside = False
         elif inside:
@@ -74,7 +75,7 @@ def _parser() -> MarkdownIt:
     return parser
 
 
-def _checkpoint_rule(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+def _checkpoint_rule(state: StateBlock, _start_line: int, _end_line: int, silent: bool) -> bool:
     """A block rule that never matches: it gives the caller a chance to stop a long parse."""
     checkpoint = state.env.get("checkpoint")
     if checkpoint is not None and not silent:
@@ -117,5 +118,3 @@ def _with_definitions(text: str, blocks: list[Block], start: int) -> list[Block]
         position = max(position, block.end)
     result.pop()
     return result
-
-

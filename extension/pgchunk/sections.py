@@ -40,6 +40,7 @@ class Section:
 
     @property
     def is_preamble(self) -> bool:
+        """Whether this is the text before the first splitting heading, or all of it when there is none."""
         return self.heading is None
 
     @property

@@ -7,6 +7,8 @@ from typing import Final
 import regex
 from sentencex import get_sentence_boundaries
 
+from pgchunk.graphemes import is_boundary
+
 #: The language whose rules serve for a script. Latin script is taken for English: its rules are the most cautious.
 _LANGUAGES: Final = {
     "ja": regex.compile(r"[\p{Hiragana}\p{Katakana}]"),
@@ -23,6 +25,8 @@ _LANGUAGES: Final = {
 }
 #: How much of a text decides on its language, in characters.
 _SAMPLE: Final = 200
+_CLOSING: Final = regex.compile(r"[」』）】》〉”’)\]}»]+")
+_BLANKS: Final = regex.compile(r"\s*")
 _DIGIT: Final = regex.compile(r"\p{N}")
 
 
@@ -30,11 +34,17 @@ def sentence_starts(text: str) -> list[int]:
     """Offsets in characters at which the sentences of ``text`` begin, the first being that of the first word."""
     starts: list[int] = []
     for found in get_sentence_boundaries(_language(text), text):
-        sentence: str = found["text"]
-        start = found["start_index"] + len(sentence) - len(sentence.lstrip())
-        if sentence.strip() and not _inside_number(text, start):
+        start = _text_start(text, found["start_index"])
+        if start < found["end_index"] and not _inside_number(text, start) and is_boundary(text, start):
             starts.append(start)
     return starts
+
+
+def _text_start(text: str, start: int) -> int:
+    """The first character of a sentence: marks that close the sentence before belong to that one."""
+    closing = _CLOSING.match(text, start) if start else None
+    blanks = _BLANKS.match(text, closing.end() if closing else start)
+    return blanks.end() if blanks else start
 
 
 def _language(text: str) -> str:

@@ -69,7 +69,8 @@ class Splitter:
         self.pieces: list[Piece] = []
         self._ratio = _START_CHARS_PER_TOKEN
         self._context: list[str] = []
-        self._said: tuple[int, int] | None = None  # the prose at the end of the piece before
+        #: the prose at the end of the piece before: where it begins, where that piece begins, where both end
+        self._said: tuple[int, int, int] | None = None
         self._clear()
 
     def split(self, units: list[Unit], checkpoint: Callable[[], None] | None) -> list[Piece]:
@@ -110,10 +111,9 @@ class Splitter:
         if start == unit.end:
             return
         end = trimmed_end(self.text, start, unit.end)
-        if self.start is not None:
-            if self._cost(self.start, end, self.lead, unit.trail) <= self.strategy.target:
-                self._extend(unit, start, end)
-                return
+        if self.start is not None and self._cost(self.start, end, self.lead, unit.trail) <= self.strategy.target:
+            self._extend(unit, start, end)
+            return
         limit = self.strategy.target if unit.kind == "group" else self.strategy.max_tokens
         if not self._only_heading() and self._cost(start, end, "", unit.trail) <= limit:
             self._close()
@@ -193,13 +193,15 @@ class Splitter:
         """
         if self._said is None or kind not in PROSE_KINDS or not self.strategy.overlap_limit:
             return start
-        low, end = self._said
+        prose, before, end = self._said
         if self.text[end:start].strip():
             return start
         tokens = min(self.strategy.overlap_limit, tokens)
         at_sentence = self.strategy.overlap == "sentence"
         guess = max(1, int(tokens * self._ratio))
-        at = overlap_start(self.text, low, end, self.meter.count, tokens, at_sentence=at_sentence, guess=guess)
+        at = overlap_start(
+            self.text, prose, before, end, self.meter.count, tokens, at_sentence=at_sentence, guess=guess
+        )
         return at if at < end else start
 
     def _close(self, *, carry: bool = True) -> None:
@@ -213,7 +215,7 @@ class Splitter:
         prose = None if carried else self.prose
         self._emit(start, end, self.lead, "" if carried else self.trail, self.flags)
         self._clear()
-        self._said = (max(prose, start + 1), end) if prose is not None else None
+        self._said = (prose, start, end) if prose is not None else None
         if carried:
             self.start, self.end, self.hold = hold, held_end, hold
             self.flags.update(filter(None, self._context))
@@ -272,6 +274,9 @@ class Splitter:
 
         guess = base + int((limit - self._fixed_cost(base, unit.cut_trail)) * self._ratio)
         to, inside_word = furthest_cut(self.text, unit.kind, base, at, end, cost, limit, guess)
+        if base == at < to and not self.text[at:to].strip():
+            self._clear()
+            return self._next_text(to, end)
         if to <= at:
             return self._without_room(unit, at, end)
         self._take(unit, at, to, end)
@@ -291,7 +296,7 @@ class Splitter:
         elif self.lead:
             self.lead = ""
         else:
-            to = min(cluster_end(self.text, at), end)
+            to = max(at + 1, min(cluster_end(self.text, at), end))
             self._take(unit, at, to, end)
             self.flags.add("hard_split")
             self._close()

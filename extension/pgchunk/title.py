@@ -11,14 +11,14 @@ from pgchunk.parse import parse_markdown
 from pgchunk.titles import fold
 
 _TITLE_ENTRY: Final = {
-    "yaml": re.compile(r"^title[ \t]*:[ \t]*(.+?)[ \t]*\r?$", re.MULTILINE | re.IGNORECASE),
-    "toml": re.compile(r"^title[ \t]*=[ \t]*(.+?)[ \t]*\r?$", re.MULTILINE | re.IGNORECASE),
+    "yaml": re.compile(r"(?<![^\r\n])title[ \t]*:[ \t]*([^\r\n]+)", re.IGNORECASE),
+    "toml": re.compile(r"(?<![^\r\n])title[ \t]*=[ \t]*([^\r\n]+)", re.IGNORECASE),
 }
 _QUOTED: Final = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^']|'')*)'")
 _YAML_COMMENT: Final = re.compile(r"\s+#.*\Z")
 _BLOCK_SCALAR: Final = re.compile(r"[|>][+-]?\d?\Z")
 #: A line that may make an H1: an ATX heading, or the underline of a setext one.
-_MAYBE_H1: Final = re.compile(r"^ {0,3}(?:#(?:[ \t].*)?|=+[ \t]*)(?:\r\n|\r|\n|\Z)", re.MULTILINE)
+_MAYBE_H1: Final = re.compile(r"(?<![^\r\n\ufeff]) {0,3}(?:#(?:[ \t][^\r\n]*)?|=+[ \t]*)(?:\r\n|\r|\n|\Z)")
 
 
 def derive_title(text: str, source_uri: str, format: str = "markdown") -> str:
@@ -40,7 +40,7 @@ def _front_matter_title(text: str) -> str:
     match = _TITLE_ENTRY[front.kind].search(front.body) if front else None
     if match is None:
         return ""
-    value = match[1]
+    value = match[1].strip()
     quoted = _QUOTED.match(value)
     if quoted:
         double, single = quoted.groups()

@@ -44,7 +44,7 @@ TOKENIZER_NAMES: Final = tuple(_PATTERNS)
 _HF_NAME: Final = re.compile(r"hf:[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
 #: Punctuation that no letter or digit before it shares a token with. Listed, not asked of Unicode tables: those of
 #: Python and of the tokenizer may be of different ages.
-_SEAM_PUNCTUATION: Final = frozenset("!\"#$%&()*+,-.:;<=>?@[\\]^_`{|}~。、！？，．；：「」『』（）【】《》〈〉…—–“”")
+_SEAM_PUNCTUATION: Final = frozenset('!"#$%&()*+,-.:;<=>?@[\\]^_`{|}~。、！？，．；：「」『』（）【】《》〈〉…—–“”')
 
 
 class Tokenizer(Protocol):
@@ -73,9 +73,7 @@ class BytePairTokenizer:
         from tiktoken import Encoding  # late: a session that never counts need not load it
 
         self.name = name
-        encoding = Encoding(
-            name=name, pat_str=_PATTERNS[name], mergeable_ranks=_load_ranks(name), special_tokens={}
-        )
+        encoding = Encoding(name=name, pat_str=_PATTERNS[name], mergeable_ranks=_load_ranks(name), special_tokens={})
         self._encode: Callable[[str], list[int]] = encoding.encode_ordinary
         self._slash_joins_lines = name == "o200k_base"
 
@@ -122,7 +120,7 @@ class JsonTokenizer:
         return len(self._backend.encode(text).ids)
 
     def is_seam(self, before: str, after: str) -> bool:
-        return after == " " and not before.isspace() or before in "\r\n" and not after.isspace()
+        return (after == " " and not before.isspace()) or (before in "\r\n" and not after.isspace())
 
 
 def is_tokenizer_name(name: str) -> bool:
@@ -164,7 +162,7 @@ def _load_ranks(name: str) -> dict[bytes, int]:
     except FileNotFoundError:
         raise TokenizerDataMissing(
             f"data of tokenizer {name!r} are not installed",
-            detail=f"There is no file {path.name} in the install directory's tokenizer data; nothing is ever downloaded.",
+            detail=f"There is no file {path.name} in the installed tokenizer data; nothing is ever downloaded.",
             hint="Run `make install` (or `pgchunk install`) again.",
         ) from None
     (n,) = struct.unpack_from("<I", data)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final
 
 from pgchunk.graphemes import boundary_before, cluster_end, is_boundary
@@ -11,12 +11,12 @@ from pgchunk.sentences import sentence_starts
 
 #: What a cut comes after, best first, by kind of unit. A cut is moved back at most to the middle of its window.
 _WORD: Final = re.compile(r"\s+")
-_PHRASE: Final = re.compile(r"[、，；：・—…。！？]+")
+_PHRASE: Final = re.compile(r"[、，；：・—…。！？]+[」』）】》〉”’)\]}»]*")
 _BREAKS: Final[dict[str, tuple[re.Pattern[str], ...]]] = {
     "row": (re.compile(r"(?<!\\)\|[ \t]*"), _WORD),
     "code_line": (_WORD,),
 }
-_PROSE_BREAKS: Final = (re.compile(r"[ \t]*[\r\n]+"), _WORD, _PHRASE)
+_PROSE_BREAKS: Final = (re.compile(r"[\r\n]+"), _WORD, _PHRASE)
 _TRIES: Final = 24
 
 Cost = Callable[[int], int]
@@ -86,34 +86,45 @@ def _snapped(text: str, kind: str, lowest: int, reach: int) -> tuple[int, bool]:
 
 
 def overlap_start(
-    text: str, low: int, end: int, count: Callable[[int, int], int], limit: int, *, at_sentence: bool, guess: int
+    text: str,
+    prose: int,
+    before: int,
+    end: int,
+    count: Callable[[int, int], int],
+    limit: int,
+    *,
+    at_sentence: bool,
+    guess: int,
 ) -> int:
     """Where to begin so that at most ``limit`` tokens before ``end`` are said again.
 
     Args:
         text: the document.
-        low, end: the text that may be said again.
+        prose: where the prose begins that may be said again.
+        before: where the piece before begins; the result lies behind it.
+        end: where it ends.
         count: tokens of a slice.
         limit: tokens of the overlap.
         at_sentence: begin at a sentence if one fits, else at a word.
         guess: characters in which ``limit`` tokens are expected.
 
     Returns:
-        An offset from ``low`` on; ``end`` for no overlap.
+        An offset; ``end`` for no overlap.
     """
+    low = prose if prose > before else cluster_end(text, before)
     if limit <= 0 or low >= end:
         return end
     if at_sentence:
-        found = _sentence_start(text, max(low, end - 4 * guess), low, end, count, limit)
+        found = _sentence_start(text, low, end, count, limit, guess)
         if found < end:
             return found
     reach = end - _search(0, end - low, lambda back: count(end - back, end), limit, guess)
-    if reach <= low:
+    if reach <= low and prose > before:
         return low
     for pattern in (_WORD, _PHRASE):
-        for found in pattern.finditer(text, reach - 1, end):
-            at = found.end()
-            if at < end and is_boundary(text, at) and count(at, end) <= limit:
+        for match in pattern.finditer(text, reach - 1, end):
+            at = match.end()
+            if low <= at < end and is_boundary(text, at) and count(at, end) <= limit:
                 return at
     at = boundary_before(text, low, reach)
     while at < reach:
@@ -121,11 +132,11 @@ def overlap_start(
     return at if count(at, end) <= limit else end
 
 
-def _sentence_start(
-    text: str, window: int, low: int, end: int, count: Callable[[int, int], int], limit: int
-) -> int:
-    starts: Sequence[int] = [window + at for at in sentence_starts(text[window:end])]
-    for at in starts:
-        if (at > window or window == low) and count(at, end) <= limit:
-            return at
+def _sentence_start(text: str, low: int, end: int, count: Callable[[int, int], int], limit: int, guess: int) -> int:
+    """The first sentence from which on at most ``limit`` tokens are left; ``end`` if there is none."""
+    window = max(low, end - 4 * guess)
+    for at in sentence_starts(text[window:end]):
+        start = window + at
+        if start > window and count(start, end) <= limit:
+            return start
     return end

@@ -8,6 +8,18 @@ from pathlib import Path
 import pytest
 
 SUFFIXES = {".md", ".markdown", ".mdx", ".txt"}
+REGENERATE = "--regenerate-golden"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(REGENERATE, action="store_true", help="write the golden files of tests/core anew")
+
+
+@pytest.fixture(scope="session")
+def regenerate_golden(request: pytest.FixtureRequest) -> bool:
+    """Whether golden files are to be written: by the option, or by PGCHUNK_REGENERATE_GOLDEN=1."""
+    asked = request.config.getoption(REGENERATE, default=False)  # unknown when tests/core was not named
+    return bool(asked) or os.environ.get("PGCHUNK_REGENERATE_GOLDEN", "") not in ("", "0")
 
 
 @pytest.fixture(scope="session")

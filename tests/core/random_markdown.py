@@ -4,12 +4,62 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-WORDS = (
-    "alpha beta gamma delta the a of and e.g. v1.2.3 3.14 Mr. https://host.example/a?b=c <kbd>x</kbd> `code | x` **bold** "
-    "_it_ [link](u) ![img](u) \\| a|b # | - 1. > ~~~ ``` <|endoftext|> 今日は晴れです。 散歩に行きます！ 「はい。」 naïve café "
-    "สวัสดีชาวโลก 👨‍👩‍👧‍👦 🇩🇪🇫🇷 e\u0301 \u0301 \u200b \u00a0 \u3000 don't I'll / // /path C# internationalization "
-    "0123456789 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx \t"
-).split(" ")
+WORDS = [
+    "alpha",
+    "beta",
+    "gamma",
+    "delta",
+    "the",
+    "a",
+    "of",
+    "and",
+    "e.g.",
+    "v1.2.3",
+    "3.14",
+    "Mr.",
+    "https://host.example/a?b=c",
+    "<kbd>x</kbd>",
+    "`code",
+    "|",
+    "x`",
+    "**bold**",
+    "_it_",
+    "[link](u)",
+    "![img](u)",
+    "\\|",
+    "a|b",
+    "#",
+    "|",
+    "-",
+    "1.",
+    ">",
+    "~~~",
+    "```",
+    "<|endoftext|>",
+    "今日は晴れです。",
+    "散歩に行きます！",
+    "「はい。」",
+    "naïve",
+    "café",
+    "สวัสดีชาวโลก",
+    "👨\u200d👩\u200d👧\u200d👦",
+    "🇩🇪🇫🇷",
+    "é",
+    "́",
+    "\u200b",
+    "\xa0",
+    "\u3000",
+    "don't",
+    "I'll",
+    "/",
+    "//",
+    "/path",
+    "C#",
+    "internationalization",
+    "0123456789",
+    "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+    "\t",
+]
 END = "\n"
 
 word = st.sampled_from(WORDS)
@@ -88,7 +138,9 @@ def bullet_list(draw: st.DrawFn) -> str:
 
 quote = st.lists(leaf, min_size=1, max_size=3).map(lambda bs: indented("\n\n".join(bs), "> ", "> "))
 block = st.one_of(heading(), leaf, leaf, bullet_list(), quote)
-front_matter = st.sampled_from(["", "", "---\ntitle: A\ntags: [a]\n# c\n---\n", "+++\ntitle = 'A'\n+++\n", "---\n\nno\n\n---\n"])
+front_matter = st.sampled_from(
+    ["", "", "---\ntitle: A\ntags: [a]\n# c\n---\n", "+++\ntitle = 'A'\n+++\n", "---\n\nno\n\n---\n"]
+)
 line_end = st.sampled_from(["\n", "\n", "\n", "\r\n", "\r"])
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 
 import pytest
-from random_markdown import documents, options
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from random_markdown import documents, options
 
 from pgchunk import STRATEGIES, Chunk, Strategy, chunk, count_tokens
 from pgchunk.laws import problems
@@ -18,7 +18,6 @@ RELAXED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_b
 def checked(text: str, title: str, strategy: Strategy, format: str = "markdown") -> list[Chunk]:
     chunks = chunk(text, title, strategy, format=format)
     found = problems(text, title, strategy, chunks, format)
-    note(f"{text!r}\n{strategy}")
     assert not found, found[:5]
     assert chunk(text, title, strategy, format=format) == chunks
     return chunks
@@ -43,7 +42,10 @@ def test_laws_hold_for_plain_text(text, chosen):
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=RELAXED)
-@given(st.text(alphabet=st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=400), options())
+@given(
+    st.text(alphabet=st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=400),
+    options(),
+)
 def test_laws_hold_for_any_text(text, chosen):
     checked(text, "", Strategy(**chosen))
 
@@ -69,7 +71,9 @@ def test_an_edit_in_one_section_leaves_the_others_alone(bodies, edited, name):
     strategy = STRATEGIES[name]
 
     def document(middle: str) -> str:
-        middle = "".join(line for line in middle.replace("\r", "\n").replace("\ufeff", "").splitlines(True) if "#" not in line)
+        middle = "".join(
+            line for line in middle.replace("\r", "\n").replace("\ufeff", "").splitlines(True) if "#" not in line
+        )
         middle = middle.replace("`", "'").replace("~", "-").replace("<", "(").replace("=", "+").replace("---", "***")
         return f"# First{fence}\n# Second{fence}\n# Middle{fence}\n{middle}\n\n# Fourth{fence}\n# Fifth{fence}"
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import pytest
-from random_markdown import documents
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from random_markdown import documents
 
 from pgchunk.meter import Meter
 from pgchunk.tokenizers import TOKENIZER_NAMES, get_tokenizer
 
 RELAXED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 any_text = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=60)
-texts = st.one_of(documents(), any_text, st.lists(st.one_of(any_text, st.sampled_from(list(" \n\t.'/-a1。")))).map("".join))
+texts = st.one_of(
+    documents(), any_text, st.lists(st.one_of(any_text, st.sampled_from(list(" \n\t.'/-a1。")))).map("".join)
+)
 
 
 @pytest.mark.parametrize("name", TOKENIZER_NAMES)
