@@ -106,9 +106,8 @@ def _rows(text: str, unit: Unit) -> list[Unit]:
 
 
 def _head_rows(text: str, unit: Unit) -> list[Unit]:
-    """A table's first row without the header rows that it came with."""
-    starts = line_starts(text, unit.start, unit.end)
-    return [Unit("row", unit.start, starts[2]), Unit("row", starts[2], unit.end)]
+    """A table's header, delimiter and first row one by one: together they are over budget."""
+    return _lines(text, unit, "row")
 
 
 def _code_lines(text: str, unit: Unit) -> list[Unit]:

@@ -14,6 +14,7 @@ _TITLE_ENTRY: Final = {
     "yaml": re.compile(r"(?<![^\r\n])title[ \t]*:[ \t]*([^\r\n]+)", re.IGNORECASE),
     "toml": re.compile(r"(?<![^\r\n])title[ \t]*=[ \t]*([^\r\n]+)", re.IGNORECASE),
 }
+_TOML_TABLE: Final = re.compile(r"(?<![^\r\n])[ \t]*\[")
 _QUOTED: Final = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^']|'')*)'")
 _YAML_COMMENT: Final = re.compile(r"\s+#.*\Z")
 _BLOCK_SCALAR: Final = re.compile(r"[|>][+-]?\d?\Z")
@@ -37,7 +38,10 @@ def title_of(text: str, parsed: Parsed) -> str:
 
 def _front_matter_title(text: str) -> str:
     front = split_front_matter(text)
-    match = _TITLE_ENTRY[front.kind].search(front.body) if front else None
+    if front is None:
+        return ""
+    document_keys = _TOML_TABLE.split(front.body, maxsplit=1)[0] if front.kind == "toml" else front.body
+    match = _TITLE_ENTRY[front.kind].search(document_keys)
     if match is None:
         return ""
     value = match[1].strip()
