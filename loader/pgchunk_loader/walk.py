@@ -98,15 +98,14 @@ class _Directory:
 
 
 def _open(root: Path, relative: str, rules: Rules, ignores: list[_Gitignore], failed: Failed) -> _Directory:
-    path = root / relative
     try:
-        with os.scandir(path) as entries:
+        with os.scandir(os.path.join(root, relative)) as entries:
             ordered = sorted(entries, key=lambda entry: os.fsencode(entry.name))
     except OSError as error:
         failed(relative or ".", reason_of(error))
         ordered = []
     if rules.gitignore:
-        ignores = [*ignores, *_gitignore_in(path)]
+        ignores = [*ignores, *_gitignore_in(root / relative)]
     return _Directory(relative, iter(ordered), ignores)
 
 

@@ -6,7 +6,7 @@ import json
 
 import psycopg
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgchunk_loader.metadata import MAX_CHARS, FrontMatterError, metadata_of
@@ -135,6 +135,7 @@ def test_toml_that_cannot_be_read_is_said_to_be_so(body: str) -> None:
     assert isinstance(found, str) or found == {}
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_no_text_makes_the_reader_fall_over(body: str) -> None:
     for line, entry in (("---", "a: 1"), ("+++", "a = 1")):

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgchunk_loader.problems import SkipError, UnusableError
@@ -18,6 +18,7 @@ ROOTS = [Root(Path("/r")), Root(Path("/")), Root(Path("/r"), "https://x.org/d"),
 
 
 @pytest.mark.parametrize("root", ROOTS)
+@settings(deadline=None)
 @given(paths, paths)
 def test_a_name_and_its_file_determine_each_other(root: Root, one: str, other: str) -> None:
     assert root.relative(root.uri(one)) == one

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -102,7 +103,7 @@ def test_files_over_the_limit_fail_before_they_are_opened(tree: Tree) -> None:
     assert seen.failed == {"b.md": text.TOO_LARGE}
 
 
-@pytest.mark.parametrize("depth", [3000])
+@pytest.mark.parametrize("depth", [2100])
 def test_a_deep_tree_is_walked_as_far_as_paths_reach(tmp_path: Path, depth: int) -> None:
     here = os.getcwd()
     os.chdir(tmp_path)
@@ -156,17 +157,31 @@ def test_gitignore_is_asked_only_when_wanted(tree: Tree) -> None:
     assert len(files(root)) == sum(name.endswith(".md") for name in GITIGNORES)
 
 
+#: What git makes of the tree above.
+NOT_IGNORED = ["a.md", "docs/b.tmp.md", "docs/build/y.md", "docs/sub/only-here.md", "keep.tmp.md"]
+
+
 def test_gitignore_decides_as_git_does(tree: Tree) -> None:
     root = tree(GITIGNORES)
-    git = ["git", "-C", str(root), "-c", "core.excludesFile=/dev/null"]
-    subprocess.run([*git, "init", "-q"], check=True)
-    told = subprocess.run(
-        [*git, "ls-files", "-z", "-o", "--exclude-standard"], check=True, capture_output=True, text=True
-    ).stdout
-    expected = sorted(name for name in told.split("\0") if name.endswith(".md"))
-    assert sorted(files(root, gitignore=True)) == expected
-    below = sorted(name.removeprefix("docs/") for name in expected if name.startswith("docs/"))
+    (root / ".git").mkdir()
+    assert sorted(files(root, gitignore=True)) == NOT_IGNORED
+    below = [name.removeprefix("docs/") for name in NOT_IGNORED if name.startswith("docs/")]
     assert sorted(files(root / "docs", gitignore=True)) == below
+
+
+def test_patterns_above_the_repository_do_not_count(tree: Tree) -> None:
+    root = tree({".gitignore": "*.md\n", "repository/a.md": "", "repository/.git/x": "", "plain/b.md": ""})
+    assert files(root / "repository", gitignore=True) == ["a.md"]
+    assert files(root / "plain", gitignore=True) == ["b.md"]
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="asks git itself; the test above has its answer")
+def test_git_says_so_itself(tree: Tree) -> None:
+    git = ["git", "-C", str(tree(GITIGNORES)), "-c", "core.excludesFile=/dev/null"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    listing = [*git, "ls-files", "-z", "-o", "--exclude-standard"]
+    told = subprocess.run(listing, check=True, capture_output=True, text=True).stdout
+    assert sorted(name for name in told.split("\0") if name.endswith(".md")) == NOT_IGNORED
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything; the test above stands in for it")
