@@ -84,9 +84,7 @@ def expanded(source: Path, version: str, sql: Path) -> str:
     if "@PRELUDE@" in text:
         prelude = (sql / "prelude.py.in").read_text(encoding="utf-8").rstrip("\n")
         # A function, so that a backslash in the prelude stays one.
-        text = re.sub(
-            r"^([ \t]*)@PRELUDE@[ \t]*$", lambda found: indented(prelude, found[1]), text, flags=re.MULTILINE
-        )
+        text = re.sub(r"^([ \t]*)@PRELUDE@[ \t]*$", lambda found: indented(prelude, found[1]), text, flags=re.MULTILINE)
     text = text.replace("@VERSION@", version)
     if unknown := set(PLACEHOLDER.findall(text)) - {LEFT_FOR_INSTALL}:
         raise SourceError(f"{source}: unknown placeholder {', '.join(sorted(unknown))}")

@@ -36,25 +36,17 @@ Connect = Callable[..., psycopg.Connection[Any]]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--testcontainers", action="store_true", help="run the server in a container (needs Docker)"
-    )
+    parser.addoption("--testcontainers", action="store_true", help="run the server in a container (needs Docker)")
 
 
 def pytest_report_header(config: pytest.Config) -> str:
     if dsn := os.environ.get("PGCHUNK_TEST_DSN"):
         with psycopg.connect(dsn) as connection:
-            return (
-                f"server: PostgreSQL {connection.info.parameter_status('server_version')} of PGCHUNK_TEST_DSN"
-            )
+            return f"server: PostgreSQL {connection.info.parameter_status('server_version')} of PGCHUNK_TEST_DSN"
     if config.getoption("--testcontainers"):
         return f"server: a container of the image {IMAGE}"
     server = servers.complete()
-    return (
-        f"server: {server.version}, {server.pg_config}"
-        if server
-        else "server: none; `make deps` installs one"
-    )
+    return f"server: {server.version}, {server.pg_config}" if server else "server: none; `make deps` installs one"
 
 
 # The session's server. What is made once is told to the other workers through a folder that they share.
@@ -86,9 +78,7 @@ def session_server(shared_folder: Path, request: pytest.FixtureRequest) -> dict[
         if not told.exists():
             told.write_text(json.dumps(start_server(bool(request.config.getoption("--testcontainers")))))
         server: dict[str, str] = json.loads(told.read_text())
-        if (
-            "ready" not in server
-        ):  # each worker that comes here says itself why the extension can't be created
+        if "ready" not in server:  # each worker that comes here says itself why the extension can't be created
             make_template(server)
             told.write_text(json.dumps(server | {"ready": "yes"}))
     return server
@@ -174,13 +164,9 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def end_server(server: dict[str, str]) -> None:
     if server["kind"] == "given":
         with psycopg.connect(server["dsn"], autocommit=True) as connection:
-            connection.execute(
-                sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(server["template"]))
-            )
+            connection.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(server["template"])))
     elif server["kind"] == "container":
-        subprocess.run(
-            ["docker", "rm", "--force", "--volumes", server["container"]], check=True, capture_output=True
-        )
+        subprocess.run(["docker", "rm", "--force", "--volumes", server["container"]], check=True, capture_output=True)
     else:
         folder = Path(server["folder"])
         session_cluster(folder).stop("immediate")
@@ -287,9 +273,7 @@ def psql_at() -> PsqlAt:
 
     def run(conninfo: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
         command = [program, "-X", "-v", "ON_ERROR_STOP=1", "-d", conninfo, *arguments]
-        return subprocess.run(
-            command, capture_output=True, text=True, env=os.environ | {"PGCLIENTENCODING": "UTF8"}
-        )
+        return subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PGCLIENTENCODING": "UTF8"})
 
     return run
 

@@ -111,9 +111,7 @@ class Cluster:
         options = ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"]
         return self._run("psql", *options, "-d", self.dsn(database), "-c", statement).stdout.strip()
 
-    def _run(
-        self, program: str, *arguments: str | Path, check: bool = True
-    ) -> subprocess.CompletedProcess[str]:
+    def _run(self, program: str, *arguments: str | Path, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run one of the server's programs as the server's user, from a folder that user can enter."""
         command: list[str | Path] = [self.server.bindir / program, *arguments]
         # Files, not pipes: the server that pg_ctl leaves behind inherits them, and a pipe would never end.
@@ -137,11 +135,7 @@ class Cluster:
 
 def environment() -> dict[str, str]:
     """The environment without settings that would redirect the server or its clients."""
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("PG", "PYTHON", "LC_", "LANG"))
-    }
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "PYTHON", "LC_", "LANG"))}
     return kept | {"LC_ALL": "C.UTF-8"}
 
 

@@ -41,9 +41,7 @@ def show(dsn: str) -> None:
         "PGCLIENTENCODING": "UTF8",
         "PGOPTIONS": "-c client_min_messages=warning",
     }
-    done = subprocess.run(
-        [psql, "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", dsn, "-f", SCREEN], env=environment
-    )
+    done = subprocess.run([psql, "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", dsn, "-f", SCREEN], env=environment)
     if done.returncode != 0:
         raise SystemExit(done.returncode)
     print(f'Go on with:\n\n  psql "{dsn}"\n')

@@ -42,26 +42,20 @@ class Plan:
 
 def candidates(names: Iterable[str]) -> set[str]:
     """Those of the named packages that apt could install or that are installed."""
-    shown = subprocess.run(
-        ["apt-cache", "policy", *names], capture_output=True, text=True, env=_c_locale()
-    ).stdout
+    shown = subprocess.run(["apt-cache", "policy", *names], capture_output=True, text=True, env=_c_locale()).stdout
     found = re.findall(r"^(\S+):\n  Installed: .*\n  Candidate: (.*)$", shown, re.MULTILINE)
     return {name for name, candidate in found if candidate != "(none)"}
 
 
 def is_installed(package: str) -> bool:
-    shown = subprocess.run(
-        ["dpkg-query", "-W", "-f", "${db:Status-Status}", package], capture_output=True, text=True
-    )
+    shown = subprocess.run(["dpkg-query", "-W", "-f", "${db:Status-Status}", package], capture_output=True, text=True)
     return shown.stdout == "installed"
 
 
 def known_majors() -> list[int]:
     """Majors for which apt knows a plpython3 package, newest first."""
     pattern = r"^postgresql-plpython3-[0-9]+$"
-    shown = subprocess.run(
-        ["apt-cache", "search", "--names-only", pattern], capture_output=True, text=True
-    ).stdout
+    shown = subprocess.run(["apt-cache", "search", "--names-only", pattern], capture_output=True, text=True).stdout
     majors = {int(line.split()[0].rpartition("-")[2]) for line in shown.splitlines()}
     return sorted((major for major in majors if major >= OLDEST_MAJOR), reverse=True)
 
@@ -215,9 +209,7 @@ def can_make_environments(server: Server) -> bool:
     """Whether the server's Python is there and can make a virtual environment with pip in it."""
     if server.python is None:
         return False
-    return (
-        subprocess.run([server.python, "-c", "import venv, ensurepip"], capture_output=True).returncode == 0
-    )
+    return subprocess.run([server.python, "-c", "import venv, ensurepip"], capture_output=True).returncode == 0
 
 
 def is_ready(server: Server) -> bool:
@@ -256,9 +248,7 @@ def main() -> None:
     prepare()
     server = ready_server()
     if server is None:
-        seen = "; ".join(
-            f"{s.version} lacks {', '.join(s.missing) or 'its Python'}" for s in servers.installed()
-        )
+        seen = "; ".join(f"{s.version} lacks {', '.join(s.missing) or 'its Python'}" for s in servers.installed())
         fail(f"after installing, no complete server is there: {seen or 'none found'}")
     say(f"ready: {server.version}, {server.python}")
 

@@ -66,18 +66,14 @@ def content_hash(python: Path) -> str:
 def python_tag(python: Path) -> str:
     """The interpreter's version and cache tag: byte code and wheels belong to it."""
     code = "import sys; print(sys.version, sys.implementation.cache_tag)"
-    return subprocess.run(
-        [python, "-I", "-c", code], check=True, capture_output=True, text=True
-    ).stdout.strip()
+    return subprocess.run([python, "-I", "-c", code], check=True, capture_output=True, text=True).stdout.strip()
 
 
 def extension_files(server: Server) -> dict[Path, str]:
     """Path in the server to text: control file and scripts, the private folder written into them."""
     folder = str(private_dir(server))
     if set(folder) & set("'\"\\$"):
-        fail(
-            f"{folder} can't be written into the extension script: it holds a quote, backslash or dollar sign"
-        )
+        fail(f"{folder} can't be written into the extension script: it holds a quote, backslash or dollar sign")
     files = {server.extension_dir / CONTROL.name: CONTROL.read_text(encoding="utf-8")}
     for name, text in build_sql().scripts().items():
         files[server.extension_dir / name] = text.replace("@PRIVATE_DIR@", folder)
@@ -210,9 +206,7 @@ def main() -> None:
         files = extension_files(server)
     except SourceError as error:
         fail(str(error))
-    changed = {
-        path: text for path, text in files.items() if not path.exists() or path.read_text("utf-8") != text
-    }
+    changed = {path: text for path, text in files.items() if not path.exists() or path.read_text("utf-8") != text}
     if has_package(server, content) and not changed:
         return
     say(f"installing pgchunk {version()} into {server.version}")

@@ -23,9 +23,7 @@ class Server:
     pg_config: Path
 
     def _ask(self, option: str) -> str:
-        return subprocess.run(
-            [self.pg_config, option], check=True, capture_output=True, text=True
-        ).stdout.strip()
+        return subprocess.run([self.pg_config, option], check=True, capture_output=True, text=True).stdout.strip()
 
     @cached_property
     def version(self) -> str:
@@ -57,8 +55,7 @@ class Server:
             "server": all((self.bindir / name).exists() for name in ("postgres", "initdb", "pg_ctl")),
             "plpython3u": (self.pkglibdir / "plpython3.so").exists()
             and (self.extension_dir / "plpython3u.control").exists(),
-            "pgvector": (self.pkglibdir / "vector.so").exists()
-            and (self.extension_dir / "vector.control").exists(),
+            "pgvector": (self.pkglibdir / "vector.so").exists() and (self.extension_dir / "vector.control").exists(),
         }
         return tuple(part for part in PARTS if not there[part])
 

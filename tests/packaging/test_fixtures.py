@@ -30,9 +30,7 @@ def test_a_role_may_log_in_and_own_things_and_is_dropped(
     db.execute(f"CREATE SCHEMA theirs AUTHORIZATION {name}")
     theirs = connect(user=name, password=name)
     theirs.execute("CREATE TABLE theirs.t ()")
-    assert theirs.execute(
-        "SELECT current_user, usesuper FROM pg_user WHERE usename = current_user"
-    ).fetchone() == (
+    assert theirs.execute("SELECT current_user, usesuper FROM pg_user WHERE usename = current_user").fetchone() == (
         name,
         False,
     )

@@ -30,9 +30,7 @@ def in_the_server(code: str) -> str:
 
 def test_a_second_install_says_and_changes_nothing(private: Path) -> None:
     before = (os.readlink(private), private.stat().st_mtime_ns)
-    done = subprocess.run(
-        [sys.executable, checkout.ROOT / "tools" / "install.py"], capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, checkout.ROOT / "tools" / "install.py"], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert (os.readlink(private), private.stat().st_mtime_ns) == before
 

@@ -56,9 +56,7 @@ def last_line(capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out.splitlines()[-1]
 
 
-def test_serving_twice_gives_the_same_server_with_tables(
-    served: None, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_serving_twice_gives_the_same_server_with_tables(served: None, capsys: pytest.CaptureFixture[str]) -> None:
     serve.serve()
     dsn = last_line(capsys)
     with psycopg.connect(dsn, autocommit=True) as db:
@@ -92,9 +90,7 @@ def test_stopping_what_was_never_started_is_no_error(state: Path, capsys: pytest
     assert "no private server" in capsys.readouterr().err
 
 
-def test_settings_made_by_the_owner_survive_a_restart(
-    served: None, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_settings_made_by_the_owner_survive_a_restart(served: None, capsys: pytest.CaptureFixture[str]) -> None:
     serve.serve()
     dsn = last_line(capsys)
     with psycopg.connect(dsn, autocommit=True) as db:
@@ -138,9 +134,7 @@ def test_a_copy_of_the_checkout_does_not_take_the_originals_cluster(
     serve.REMEMBERED.unlink()
 
 
-def test_says_when_the_sql_was_changed_without_a_new_version(
-    served: None, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_says_when_the_sql_was_changed_without_a_new_version(served: None, capsys: pytest.CaptureFixture[str]) -> None:
     serve.serve()
     assert "has changed" not in capsys.readouterr().err
     made_from = serve.folders()[0] / "made-from"

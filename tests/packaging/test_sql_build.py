@@ -45,9 +45,7 @@ def test_step_holds_only_the_new_state_and_all_code(sources: Path) -> None:
     assert "TABLE one" not in text
     assert "TABLE two" in text
     assert "-- version 0.2.0" in text
-    assert text.startswith(
-        "\\echo Use \"ALTER EXTENSION pgchunk UPDATE TO '0.2.0'\" to load this file. \\quit\n"
-    )
+    assert text.startswith("\\echo Use \"ALTER EXTENSION pgchunk UPDATE TO '0.2.0'\" to load this file. \\quit\n")
 
 
 def test_versions_are_ordered_as_numbers(sources: Path) -> None:
@@ -103,7 +101,4 @@ def test_running_the_script_by_hand_does_nothing(
     script = install.chosen().extension_dir / f"pgchunk--{checkout.version()}.sql"
     done = psql_at(empty_dsn, "-f", script)
     assert "CREATE EXTENSION pgchunk" in done.stdout
-    assert (
-        psql_at(empty_dsn, "-Atc", "SELECT count(*) FROM pg_namespace WHERE nspname = 'pgchunk'").stdout
-        == "0\n"
-    )
+    assert psql_at(empty_dsn, "-Atc", "SELECT count(*) FROM pg_namespace WHERE nspname = 'pgchunk'").stdout == "0\n"

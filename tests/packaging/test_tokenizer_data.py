@@ -16,10 +16,7 @@ def text(*tokens: bytes, first: int = 0) -> bytes:
 
 
 def test_format() -> None:
-    assert (
-        tokenizer_data.packed(text(b"a", b"\x00\xff", b"xyz"))
-        == b"\x03\0\0\0" + b"\x01\x02\x03" + b"a\x00\xffxyz"
-    )
+    assert tokenizer_data.packed(text(b"a", b"\x00\xff", b"xyz")) == b"\x03\0\0\0" + b"\x01\x02\x03" + b"a\x00\xffxyz"
 
 
 def test_refuses_ranks_that_do_not_run_from_0() -> None:

@@ -68,9 +68,7 @@ def test_it_counts_tokens_where_nothing_of_the_checkout_is(wheel: Path, tmp_path
         "print(pgchunk.__file__, pgchunk.__version__, pgchunk.count_tokens('hello world'))"
     )
     done = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True, cwd=tmp_path)
-    assert done.stdout.split() == [str(tmp_path / "pgchunk" / "__init__.py"), checkout.version(), "2"], (
-        done.stderr
-    )
+    assert done.stdout.split() == [str(tmp_path / "pgchunk" / "__init__.py"), checkout.version(), "2"], done.stderr
 
 
 def test_the_source_distribution_can_install_into_a_server(dist: Path) -> None:
