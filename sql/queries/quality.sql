@@ -4,8 +4,9 @@
 \else
     \set strategy all
 \endif
+\set was_quiet :QUIET
 \set QUIET on
-\pset pager off
+\pset footer off
 \pset null '-'
 
 \echo
@@ -55,4 +56,5 @@ FROM chunk_outliers
 WHERE reason = 'no_breadcrumb' AND :'strategy' IN ('all', strategy)
 ORDER BY strategy, document_id, ordinal
 LIMIT 20;
-\set QUIET off
+\pset footer on
+\set QUIET :was_quiet

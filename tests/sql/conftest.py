@@ -112,15 +112,12 @@ def refused(db: Db) -> Callable[..., psycopg.errors.Diagnostic]:
 
 
 @pytest.fixture
-def problems(value: Callable[..., Any]) -> Callable[..., list[str]]:
+def problems(rows: Callable[..., list[Row]]) -> Callable[..., list[str]]:
     """problems(): all that chunk_coverage has to say."""
 
     def run() -> list[str]:
-        found: list[str] = value(
-            "SELECT coalesce(array_agg(source_uri || ': ' || p), '{}') FROM chunk_coverage, unnest(problems) AS p"
-        )
-        bad: int = value("SELECT count(*) FROM chunk_coverage WHERE NOT ok")
-        assert bool(found) == bool(bad)
-        return found
+        found = rows("SELECT source_uri, ok, problems FROM chunk_coverage")
+        assert all(row["ok"] != bool(row["problems"]) for row in found)
+        return [f"{row['source_uri']}: {problem}" for row in found for problem in row["problems"]]
 
     return run

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
+import psycopg
 import pytest
+
+from conftest import scratch_database
 
 PUBLIC_FUNCTIONS = {
     # name and arguments: volatility, strict, parallel safety
@@ -19,6 +22,16 @@ MEMBERS = """
     SELECT d.classid, d.objid FROM pg_depend d JOIN pg_extension x ON x.oid = d.refobjid
     WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND x.extname = 'pgchunk'
 """
+
+
+@pytest.fixture(scope="module")
+def db(session_server):
+    """One database for all tests of this module, none of which changes it."""
+    with (
+        scratch_database(session_server, session_server["template"]) as conninfo,
+        psycopg.connect(conninfo, autocommit=True) as connection,
+    ):
+        yield connection
 
 
 @pytest.fixture

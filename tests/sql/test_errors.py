@@ -10,53 +10,6 @@ import pytest
 
 DOCS = Path(__file__).parents[2] / "docs" / "errors.md"
 INSERT = "INSERT INTO documents (source_uri, content, format, metadata) VALUES ('u', %s, %s, %s)"
-UNKNOWN_CHOICE = '{"pgchunk.strategy": "nope"}'
-
-REFUSED = [
-    # SQLSTATE, statement, values
-    ("MD001", "SELECT pgchunk.preview('x', overrides => '{\"max_tokens\": 15}')", ()),
-    ("MD001", "SELECT pgchunk.preview('x', overrides => '{\"no_such\": 1}')", ()),
-    ("MD001", "SELECT pgchunk.preview('x', overrides => '{\"max_tokens\": null}')", ()),
-    ("MD001", "SELECT pgchunk.preview('x', overrides => '[1]')", ()),
-    ("MD001", "SELECT pgchunk.preview('x', overrides => '\"max_tokens\"')", ()),
-    ("MD001", "SELECT pgchunk.preview('x', overrides => '{\"name\": \"other\"}')", ()),
-    ("MD001", "UPDATE pgchunk.strategies SET max_tokens = 0", ()),
-    ("MD001", "DELETE FROM pgchunk.strategies WHERE is_default", ()),
-    ("MD002", "SELECT pgchunk.preview('x', strategy => 'nope')", ()),
-    ("MD002", INSERT, ("x", "markdown", UNKNOWN_CHOICE)),
-    ("MD002", INSERT, ("x", "markdown", '{"pgchunk.strategy": ""}')),
-    ("MD002", INSERT, ("x", "markdown", '{"pgchunk.strategy": 7}')),
-    ("MD003", "SELECT pgchunk.preview('xxxx', overrides => '{\"max_document_bytes\": 3}')", ()),
-    ("MD004", INSERT, ("x", "html", "{}")),
-    ("MD004", INSERT, ("x", "", "{}")),
-    ("MD004", "SELECT pgchunk.preview('x', format => 'html')", ()),
-    ("MD005", "SELECT pgchunk.count_tokens('x', 'hf:not-installed')", ()),
-    ("MD006", "SELECT pgchunk.count_tokens('x', 'nope')", ()),
-    ("MD006", "SELECT pgchunk.count_tokens('x', '../../etc/passwd')", ()),
-    ("MD008", "SELECT pgchunk.preview_document(1, collection => 'nope')", ()),
-    ("MD009", "SELECT pgchunk.preview_document(1)", ()),
-    ("MD009", "SELECT pgchunk.preview_document('nope.md')", ()),
-    ("22023", "SELECT pgchunk.create_tables(NULL)", ()),
-    ("22023", "SELECT pgchunk.create_tables(dimensions => NULL)", ()),
-    ("22023", "SELECT pgchunk.create_tables(dimensions => 0)", ()),
-    ("22023", "SELECT pgchunk.create_tables(dimensions => 2001)", ()),
-    ("22023", "SELECT pgchunk.create_tables(dimensions => 4001, vector_type => 'halfvec')", ()),
-    ("22023", "SELECT pgchunk.create_tables(vector_type => 'text')", ()),
-    ("22023", "SELECT pgchunk.create_tables(index => 'btree')", ()),
-    ("3F000", "SELECT pgchunk.create_tables('no_such_schema')", ()),
-]
-
-
-@pytest.mark.parametrize(("sqlstate", "statement", "values"), REFUSED)
-def test_refused(refused, value, sqlstate, statement, values):
-    diagnostics = refused(sqlstate, statement, values)
-    if sqlstate != "3F000":
-        assert diagnostics.message_primary.startswith("plpy.Error: ")
-        assert diagnostics.message_detail
-        assert diagnostics.message_hint
-    assert value("SELECT count(*) FROM documents") == 0
-    assert value("SELECT count(*) FROM chunks") == 0
-    assert value("SELECT count(*) FROM pgchunk.strategies WHERE customized") == 0
 
 
 def test_content_over_max_document_bytes(db, refused, value):

@@ -35,51 +35,6 @@ def test_columns_are_the_options_with_their_defaults(db, rows):
     }
 
 
-WRONG = [
-    ("max_tokens", "15"),
-    ("max_tokens", "-1"),
-    ("max_tokens", "NULL"),
-    ("target_tokens", "513"),
-    ("target_tokens", "0"),
-    ("min_tokens", "513"),
-    ("min_tokens", "-1"),
-    ("overlap_tokens", "257"),
-    ("overlap_tokens", "-1"),
-    ("heading_path_tokens", "257"),
-    ("overlap", "'word'"),
-    ("overlap", "NULL"),
-    ("split_levels", "'{0}'"),
-    ("split_levels", "'{7}'"),
-    ("split_levels", "NULL"),
-    ("split_levels", "'{1,NULL}'"),
-    ("heading_line", "'maybe'"),
-    ("include_preamble", "NULL"),
-    ("merge", "'both'"),
-    ("repeat_table_header", "NULL"),
-    ("include_title", "NULL"),
-    ("separator", "''"),
-    ("separator", "NULL"),
-    ("tokenizer", "'gpt'"),
-    ("tokenizer", "'hf:../../x'"),
-    ("tokenizer", "NULL"),
-    ("parser", "'regex'"),
-    ("max_document_bytes", "0"),
-]
-
-
-@pytest.mark.parametrize(("option", "value"), WRONG)
-@pytest.mark.parametrize("write", ["INSERT", "UPDATE"])
-def test_wrong_option_is_refused_by_name(refused, option, value, write):
-    statements = {
-        "INSERT": f"INSERT INTO pgchunk.strategies (name, {option}) VALUES ('new', {value})",
-        "UPDATE": f"UPDATE pgchunk.strategies SET {option} = {value} WHERE name = 'default'",
-    }
-    diagnostics = refused("MD001", statements[write])
-    assert f"option {option}:" in diagnostics.message_primary
-    assert diagnostics.message_detail
-    assert diagnostics.message_hint
-
-
 def test_a_name_is_wanted(db, refused):
     refused("MD001", "INSERT INTO pgchunk.strategies (name) VALUES ('')")
     with pytest.raises(psycopg.errors.UniqueViolation):

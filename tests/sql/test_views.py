@@ -8,9 +8,9 @@ import pytest
 
 TEXT = (
     "# Guide\n\nOpening words.\n\n## Table\n\n| a | b |\n|---|---|\n"
-    + "".join(f"| {n} | {'cell ' * 20} |\n" for n in range(80))
+    + "".join(f"| {n} | {'cell ' * 20} |\n" for n in range(40))
     + "\n## Prose\n\n"
-    + "A sentence of some length stands here. " * 200
+    + "A sentence of some length stands here. " * 120
 )
 
 
@@ -178,7 +178,8 @@ DAMAGE = [
 def test_coverage_finds_damage(db, document, problems, kind, statement, said):
     assert problems() == []
     db.execute(statement)
-    assert any(said in problem for problem in problems()), problems()
+    found = problems()
+    assert any(said in problem for problem in found), found
 
 
 def test_coverage_tells_stale_from_damaged(db, document, problems):
