@@ -13,10 +13,10 @@ from pgchunk_loader.roots import Root
 from pgchunk_loader.text import read_text
 from pgchunk_loader.walk import Failed, LeftOut, Rules, walk
 
-#: A batch is read with one query and written in one transaction. It is closed by either limit;
-#: up to 64 savepoints stay in a backend's own cache.
-BATCH_DOCUMENTS: Final = 64
-BATCH_CHARS: Final = 1_000_000
+#: A batch is compared with one query and written in one transaction, closed by either limit. Larger ones would save
+#: little, show progress rarely and lose more when cut off; over 64 savepoints would not fit a backend's own cache.
+BATCH_DOCUMENTS: Final = 32
+BATCH_CHARS: Final = 250_000
 
 
 @dataclass(frozen=True, slots=True)
