@@ -1,10 +1,8 @@
-"""Install pgchunk into the server: control file, extension script, and the Python package in its private
-folder.
+"""Install pgchunk into the server: control file, extension script, and the Python package in its private folder.
 
-The private folder is PKGLIBDIR/pgchunk-VERSION, a link to a folder that is named for its content. A new
-content is put beside it and the link is then changed in one step, so that a running server never sees half a
-package, and a session that has loaded the old one keeps its files. Does nothing when the server has exactly
-this content.
+The private folder is PKGLIBDIR/pgchunk-VERSION, a link to a folder that is named for its content. A new content is put
+beside it and the link is then changed in one step, so that a running server never sees half a package. The content
+before is kept, for what has it open. Does nothing when the server has exactly this content.
 """
 
 from __future__ import annotations
