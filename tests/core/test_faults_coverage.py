@@ -63,9 +63,7 @@ def test_b30_tables_and_code_are_covered_in_order(name, size):
         "<b>\nhtml\n</b>",
         "End.",
     ]
-    chunks = separate(
-        "# Use\n\n" + "\n\n".join(parts) + "\n", strategy=name, max_tokens=size, target_tokens=None
-    )
+    chunks = separate("# Use\n\n" + "\n\n".join(parts) + "\n", strategy=name, max_tokens=size, target_tokens=None)
     assert [line for line in raw_lines(chunks) if line and line != "# Use"] == "\n".join(parts).split("\n")
 
 
@@ -81,9 +79,7 @@ def test_r04_definitions_rules_and_bare_headings_are_covered(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(
-    "text", ["# Only", "# Only\n\n## Two\n", "Only\n===\n\n### Deep\n\n# Last #\n", "#### Deep\n"]
-)
+@pytest.mark.parametrize("text", ["# Only", "# Only\n\n## Two\n", "Only\n===\n\n### Deep\n\n# Last #\n", "#### Deep\n"])
 def test_r04_a_file_of_headings_only_gives_a_chunk(name, text):
     chunks = chunked(text, strategy=name)
     assert chunks
@@ -104,9 +100,7 @@ def test_r05_text_below_many_levels_of_nesting_is_covered(depth, marker):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("end", LINE_ENDS)
 def test_b72_front_matter_is_no_heading(name, end):
-    text = "---\ntitle: Report\ntags: [a, b]\n# a comment\nlong: >\n  folded\n---\n\n# Report\n\nx\n".replace(
-        "\n", end
-    )
+    text = "---\ntitle: Report\ntags: [a, b]\n# a comment\nlong: >\n  folded\n---\n\n# Report\n\nx\n".replace("\n", end)
     assert outlined(text) == [(1, "Report")]
     (only,) = chunked(text, "Report", name)
     assert only.heading_path == ("Report",)
@@ -140,9 +134,7 @@ def test_b73_text_between_two_rules_is_no_front_matter(between):
 @pytest.mark.parametrize("kind", ["---", "+++"])
 @pytest.mark.parametrize("name", NAMES)
 def test_b74_metadata_is_kept_apart_from_the_text(kind, name):
-    entries = (
-        "type: howto\ntags: [one, two]\n" if kind == "---" else "type = 'howto'\ntags = ['one', 'two']\n"
-    )
+    entries = "type: howto\ntags: [one, two]\n" if kind == "---" else "type = 'howto'\ntags = ['one', 'two']\n"
     text = f"{kind}\n{entries}{kind}\nIntro line.\n\n# A\n\nx\n"
     chunks = chunked(text, "T", name)
     assert chunks[0].raw_content == "Intro line."
@@ -245,6 +237,4 @@ def test_b85_inline_html_is_kept(size, body):
 def test_r11_code_html_and_nested_lists_are_covered_in_order(name, size):
     body = "    indented code\n\n<aside>\nnote\n</aside>\n\n- a\n  - b\n\n> said\n> > twice\n\n***\n\n[r]: /u"
     chunks = separate(f"# A\n\n{body}\n", strategy=name, max_tokens=size, target_tokens=None)
-    assert [line for line in raw_lines(chunks) if line and line != "# A"] == [
-        line for line in body.split("\n") if line
-    ]
+    assert [line for line in raw_lines(chunks) if line and line != "# A"] == [line for line in body.split("\n") if line]

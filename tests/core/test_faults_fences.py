@@ -28,10 +28,8 @@ def test_b01_comment_lines_in_a_fence_are_no_headings(end):
 @pytest.mark.parametrize("info", ["", "ini", "ini `x`", " a ``` b"])
 @pytest.mark.parametrize("marker", ["~~~", "~~~~~"])
 def test_b02_tilde_fences_hide_headings_and_may_have_backticks_behind_them(end, marker, info):
-    text = (
-        f"## Settings\n\n{marker}{info}\n# the user\nx=me\n```\n# still code\n{marker}\n\nBehind.\n".replace(
-            "\n", end
-        )
+    text = f"## Settings\n\n{marker}{info}\n# the user\nx=me\n```\n# still code\n{marker}\n\nBehind.\n".replace(
+        "\n", end
     )
     assert outlined(text) == [(2, "Settings")]
     assert paths(separate(text)) == [("Settings",)]
@@ -68,14 +66,10 @@ def test_b05_a_fence_is_three_or_more_of_one_character(end, run):
 
 
 @pytest.mark.parametrize("size", [48, 128, 400])
-@pytest.mark.parametrize(
-    ("opening", "closing"), [("```yaml", "```"), ("~~~~ text", "~~~~"), ("``` x", "`````")]
-)
+@pytest.mark.parametrize(("opening", "closing"), [("```yaml", "```"), ("~~~~ text", "~~~~"), ("``` x", "`````")])
 def test_b06_a_fence_that_cannot_fit_is_cut_at_line_ends_and_reopened(end, opening, closing, size):
     body = [f"name{i}: thing number {i}" for i in range(100)]
-    text = "\n".join(["# Task", "", "Before.", "", opening, *body, closing, "", "Behind.", ""]).replace(
-        "\n", end
-    )
+    text = "\n".join(["# Task", "", "Before.", "", opening, *body, closing, "", "Behind.", ""]).replace("\n", end)
     chunks = separate(text, max_tokens=size)
     assert [line for line in raw_lines(chunks) if line] == ["Before.", opening, *body, closing, "Behind."]
     code = [c for c in chunks if "thing number" in c.raw_content]
@@ -97,11 +91,7 @@ def test_b06_a_fence_that_cannot_fit_is_cut_at_line_ends_and_reopened(end, openi
 def test_b06_a_fence_that_fits_is_kept_whole(end, count):
     code = "```py\n" + "".join(f"call_number({i})\n" for i in range(count)) + "```"
     text = (
-        "# Job\n\n"
-        + "Some words of prose here. " * 25
-        + f"\n\n{code}\n\n"
-        + "And prose behind it. " * 25
-        + "\n"
+        "# Job\n\n" + "Some words of prose here. " * 25 + f"\n\n{code}\n\n" + "And prose behind it. " * 25 + "\n"
     ).replace("\n", end)
     chunks = separate(text, max_tokens=128)
     assert count_tokens(code) < 128
@@ -117,8 +107,6 @@ def test_r01_a_backtick_fence_may_not_have_backticks_behind_it(end):
 @pytest.mark.parametrize(("marker", "indent"), [("1. ", "   "), ("* ", "  ")])
 @pytest.mark.parametrize("fence", ["```", "~~~"])
 def test_r02_a_fence_in_an_item_ends_with_the_item(end, marker, indent, fence):
-    text = f"{marker}item\n{indent}{fence}\n# out of the list\n\nwords\n\n{fence}\n# code\n{fence}\n".replace(
-        "\n", end
-    )
+    text = f"{marker}item\n{indent}{fence}\n# out of the list\n\nwords\n\n{fence}\n# code\n{fence}\n".replace("\n", end)
     assert outlined(text) == [(1, "out of the list")]
     assert with_text(separate(text), "words").heading_path == ("out of the list",)

@@ -76,9 +76,7 @@ def test_b11_titles_have_the_text_of_all_inline_parts(source, title):
     assert with_text(separate(text), "Body.").heading_path == ("Doc", title)
 
 
-@pytest.mark.parametrize(
-    "tag", ["#todo", "#home/kitchen", "##x y", "#1", "#!shebang", "#\\ x", "#######  seven"]
-)
+@pytest.mark.parametrize("tag", ["#todo", "#home/kitchen", "##x y", "#1", "#!shebang", "#\\ x", "#######  seven"])
 def test_b12_a_tag_is_no_heading(tag):
     text = f"# Notes\n\n{tag} call back\n\n## Real\n\nx\n"
     assert outlined(text) == [(1, "Notes"), (2, "Real")]
@@ -160,9 +158,7 @@ def test_b15_each_fitting_part_below_a_deeper_heading_stays_whole():
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_b16_closed_headings_are_seen_and_lose_their_closing_run(end):
-    text = "# Rules #\n\n## Options ##   \n\nwords\n\n### a # b ###\n\nt\n\n## odd ####\n\nu\n".replace(
-        "\n", end
-    )
+    text = "# Rules #\n\n## Options ##   \n\nwords\n\n### a # b ###\n\nt\n\n## odd ####\n\nu\n".replace("\n", end)
     assert outlined(text) == [(1, "Rules"), (2, "Options"), (3, "a # b"), (2, "odd")]
     assert paths(separate(text)) == [("Rules", "Options"), ("Rules", "Options", "a # b"), ("Rules", "odd")]
 

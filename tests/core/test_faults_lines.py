@@ -85,9 +85,7 @@ def test_b19_a_heading_behind_an_odd_character_is_no_heading():
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("indent", ["  ", "    ", "\t"])
 def test_b32_indentation_is_kept(end, indent):
-    body = f"- a\n{indent}- b\n{indent * 2}- c\n{indent * 2}  text of c\n- d\n\n{indent}tail".replace(
-        "\n", end
-    )
+    body = f"- a\n{indent}- b\n{indent * 2}- c\n{indent * 2}  text of c\n- d\n\n{indent}tail".replace("\n", end)
     (only,) = separate(f"# L{end}{end}{body}{end}")
     assert only.raw_content == body
 

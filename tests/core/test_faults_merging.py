@@ -21,9 +21,7 @@ def test_b69_many_short_siblings_are_merged(low, size, count):
     assert all(c.token_count >= low for c in chunks[:-1])
     for c in chunks:
         assert c.heading_path[0] == "A"
-        assert c.heading_path[1:] == (c.content.split("\n")[0].removeprefix("A > "),), (
-            "the first section's path"
-        )
+        assert c.heading_path[1:] == (c.content.split("\n")[0].removeprefix("A > "),), "the first section's path"
     for i in range(count):
         assert sum(f"S{i}" in c.content.replace("\n", " ").split() for c in chunks) == 1
 
@@ -73,9 +71,7 @@ def test_b76_an_edit_changes_only_chunks_of_its_section(name, words):
     )
     for letter in "AC":
         kept = [(c.content_hash, c.heading_path, c.token_count) for c in old if c.heading_path == (letter,)]
-        assert kept == [
-            (c.content_hash, c.heading_path, c.token_count) for c in new if c.heading_path == (letter,)
-        ]
+        assert kept == [(c.content_hash, c.heading_path, c.token_count) for c in new if c.heading_path == (letter,)]
         assert kept
     assert identities(old) != identities(new)
     if words > 3:

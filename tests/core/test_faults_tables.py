@@ -68,11 +68,16 @@ def test_b34_without_repetition_the_header_is_said_once():
     assert not any(c.raw_prefix for c in chunks)
 
 
+@pytest.mark.parametrize("header", ["| k | v |\n|---|---|\n", "k|v\n-|-\n", "| a name | another name |\n|---|---|\n"])
+def test_b34_a_row_that_fits_is_not_cut_for_its_header(header):
+    data = ["| abc | 1 |", "| bcd | 2 |", "| c | 3 |"]
+    chunks = separate(f"# Use\n\n{header}" + "\n".join(data) + "\n", max_tokens=16)
+    assert raw_lines(chunks)[-3:] == data
+
+
 @pytest.mark.parametrize("size", [48, 512])
 def test_b35_of_two_title_rows_the_one_above_the_delimiter_is_the_header(size):
-    body = "| Region | Sales |\n| (EU) | (kEUR) |\n|---|---|\n" + "".join(
-        f"| N{i} | {i} |\n" for i in range(30)
-    )
+    body = "| Region | Sales |\n| (EU) | (kEUR) |\n|---|---|\n" + "".join(f"| N{i} | {i} |\n" for i in range(30))
     chunks = separate("# T\n\n" + body, max_tokens=size)
     assert "".join(line + "\n" for line in raw_lines(chunks)) == body
     if size == 48:
@@ -120,11 +125,7 @@ def test_b38_a_table_stays_at_its_place_under_its_heading(size):
 @pytest.mark.parametrize("size", [32, 512])
 @pytest.mark.parametrize("rows_of_html", [1, 40])
 def test_b39_an_html_table_is_covered_once(size, rows_of_html):
-    html = (
-        "<table>\n"
-        + "".join(f"<tr><td>a{i}</td><td>{i}</td></tr>\n" for i in range(rows_of_html))
-        + "</table>"
-    )
+    html = "<table>\n" + "".join(f"<tr><td>a{i}</td><td>{i}</td></tr>\n" for i in range(rows_of_html)) + "</table>"
     chunks = separate(f"# T\n\n{html}\n\nAfter.\n", max_tokens=size)
     assert disjoint(chunks)
     assert [line for line in raw_lines(chunks) if line.startswith("<")] == html.split("\n")

@@ -8,7 +8,7 @@ from checking import budget_kept, disjoint, outlined, separate, without_blanks
 
 from pgchunk import STRATEGIES
 
-SIZES = (16, 32, 48, 64)
+SIZES = (16, 48)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -37,7 +37,7 @@ CLUSTERS = [
 ]
 
 
-@pytest.mark.parametrize("size", [32, 48, 100])
+@pytest.mark.parametrize("size", [32, 64])
 @pytest.mark.parametrize("unit", ["👨‍👩‍👧‍👦🇩🇪👍🏽e\u0301", *CLUSTERS, "".join(CLUSTERS)])
 @pytest.mark.parametrize("overlap", [0, 10])
 def test_b54_cuts_stand_between_grapheme_clusters(size, unit, overlap):
@@ -105,7 +105,7 @@ def test_b57_full_width_decimals_and_closing_quotes_stay_whole(size):
         assert c.raw_content[-1] == "。" or c.raw_content.endswith("。」")
 
 
-@pytest.mark.parametrize("pair", ["「はい。」", "“好。”"])
+@pytest.mark.parametrize("pair", ["「はい。」", "“好。”", "『そう！』", "（終わり。）", "《好！》", "【完。】"])
 def test_b57_a_closing_quote_stays_with_its_sentence(pair):
     for c in separate("# A\n\n" + f"彼は{pair}" * 80 + "\n", max_tokens=48):
         assert c.raw_content[0] == "彼", c.raw_content
@@ -121,9 +121,7 @@ def test_r09_no_character_is_removed(name):
     assert outlined(text) == [(1, "Größe 東京")]
 
 
-@pytest.mark.parametrize(
-    "script", ["Привет мир. ", "שלום עולם. ", "مرحبا بالعالم؟ ", "नमस्ते दुनिया। ", "สวัสดีชาวโลก "]
-)
+@pytest.mark.parametrize("script", ["Привет мир. ", "שלום עולם. ", "مرحبا بالعالم؟ ", "नमस्ते दुनिया। ", "สวัสดีชาวโลก "])
 def test_every_script_is_covered_within_the_budget(script):
     body = script * 100
     chunks = separate(f"# A\n\n{body}\n", max_tokens=48)

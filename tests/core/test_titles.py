@@ -175,14 +175,34 @@ def test_the_title_comes_from_front_matter_the_first_h1_or_the_uri(text, uri, ti
     assert derive_title(text, uri) == title
 
 
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# T\n",
+        "x\n\n# T\n",
+        "x\n\nT\n===\n",
+        "---\nother: x\n---\n# T\n",
+        "---\nother: x\ntitle: T\nz: 1\n---\n# H\n",
+        "+++\nother = 1\ntitle = 'T' # c\nz = 1\n+++\n",
+    ],
+)
+def test_every_line_end_and_a_byte_order_mark_give_the_same_title(text, end, mark):
+    assert derive_title(mark + text.replace("\n", end), "uri") == "T"
+
+
+def test_a_title_in_a_toml_table_is_not_the_documents():
+    assert derive_title("+++\n[menu]\ntitle = 'M'\n+++\n# H\n", "uri") == "H"
+    assert derive_title("+++\ntitle = 'T'\n[menu]\ntitle = 'M'\n+++\n", "uri") == "T"
+
+
 def test_plain_text_has_only_its_uri_for_a_title():
     assert derive_title("# No heading\n", "/a/b.txt", "text") == "b.txt"
     assert derive_title("---\ntitle: x\n---\n", "/a/b.txt", "text") == "b.txt"
 
 
-@pytest.mark.parametrize(
-    "text", ["# A *b*\n\nx\n", "Intro.\n\n# A b\n\nx\n", "---\ntitle: A b\n---\n\n## C\n\nx\n"]
-)
+@pytest.mark.parametrize("text", ["# A *b*\n\nx\n", "Intro.\n\n# A b\n\nx\n", "---\ntitle: A b\n---\n\n## C\n\nx\n"])
 def test_a_title_that_is_left_out_is_derived_and_an_empty_one_is_none(text):
     assert chunk(text)[-1].content.startswith("A b")
     assert chunk(text) == chunk(text, "A b")
