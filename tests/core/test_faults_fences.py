@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from checking import LINE_ENDS, chunked, lines, outlined, paths, raw_lines, separate, with_text
+from markdown_it import MarkdownIt
 
 from pgchunk import STRATEGIES, count_tokens
 
@@ -97,6 +98,35 @@ def test_b06_a_fence_that_fits_is_kept_whole(end, count):
     assert count_tokens(code) < 128
     assert code.replace("\n", end) in with_text(chunks, "call_number(0)").raw_content
     assert not any("split_code" in c.flags for c in chunks)
+
+
+CONTAINERS = {
+    "top": ("", ""),
+    "item": ("- ", "  "),
+    "step": ("7) ", "   "),
+    "quote": ("> ", "> "),
+    "both": ("> - ", ">   "),
+}
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("where", ["first", "later"])
+@pytest.mark.parametrize("closed", [True, False])
+@pytest.mark.parametrize("marker", ["```", "~~~~"])
+def test_b06_each_piece_of_cut_code_is_the_same_code_again(container, where, closed, marker, end):
+    code = [f"{'  ' * (i % 3)}call_{i}(x)" for i in range(40)]
+    fence = [f"{marker}py a=1", *code, *([marker] if closed else [])]
+    before = ["Words before.", ""] if where == "later" else []
+    first, rest = CONTAINERS[container]
+    inside = [(rest if at else first) + line for at, line in enumerate([*before, *fence])]
+    text = end.join(["# T", "", *inside, ""])
+    said = []
+    for c in separate(text, max_tokens=64):
+        tokens = MarkdownIt("commonmark").parse(c.raw_prefix + c.raw_content + c.raw_suffix)
+        blocks = [t for t in tokens if t.type == "fence"]
+        assert [t.info for t in blocks] == (["py a=1"] if "call_" in c.raw_content else [])
+        said += [line for t in blocks for line in t.content.rstrip("\n").split("\n")]
+    assert said == code
 
 
 def test_r01_a_backtick_fence_may_not_have_backticks_behind_it(end):

@@ -210,3 +210,19 @@ def test_a_header_too_big_to_repeat_stands_once():
     chunks = separate(text, max_tokens=96)
     assert not any("column 11" in c.raw_prefix for c in chunks)
     assert sum(c.content.count("column 11") for c in chunks) == 1
+
+
+@pytest.mark.parametrize("container", [("", ""), ("- ", "  "), ("7) ", "   "), ("> ", "> "), ("> - ", ">   ")])
+@pytest.mark.parametrize("before", [[], ["Words before.", ""]])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_each_piece_of_a_cut_table_is_the_same_table_again(container, before, end):
+    first, rest = container
+    inside = [*before, *HEADER.split("\n")[:2], *rows(40)]
+    text = end.join(["# T", "", *((rest if at else first) + line for at, line in enumerate(inside)), ""])
+    said = []
+    for c in separate(text, max_tokens=80):
+        if "entry" in c.raw_content:
+            header, *data = table_of(c.raw_prefix + c.raw_content)
+            assert header == ["id", "note"]
+            said += data
+    assert said == [[str(i), f"entry {i} here"] for i in range(40)]
