@@ -1,6 +1,6 @@
 -- Functions of a text alone. They run no query, so a parallel worker may call them.
 CREATE OR REPLACE FUNCTION pgchunk.count_tokens(content text, tokenizer text DEFAULT 'cl100k_base') RETURNS integer
-LANGUAGE plpython3u IMMUTABLE STRICT PARALLEL SAFE COST 5000
+LANGUAGE plpython3u IMMUTABLE STRICT PARALLEL SAFE COST 1000
 SET search_path = pg_catalog, pg_temp
 AS $python$
 @PRELUDE@
@@ -13,7 +13,7 @@ CREATE OR REPLACE FUNCTION pgchunk.outline(
     content text,
     OUT level integer, OUT title text, OUT char_start integer, OUT char_end integer
 ) RETURNS SETOF record
-LANGUAGE plpython3u IMMUTABLE STRICT PARALLEL SAFE COST 10000 ROWS 20
+LANGUAGE plpython3u IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 20
 SET search_path = pg_catalog, pg_temp
 AS $python$
 @PRELUDE@

@@ -11,7 +11,7 @@ CREATE OR REPLACE FUNCTION pgchunk.preview(
     token_count integer, content_token_count integer, char_start integer, char_end integer,
     continuation boolean, flags text[], content_hash text, recipe_hash text
 )
-LANGUAGE plpython3u STABLE CALLED ON NULL INPUT PARALLEL UNSAFE COST 100000 ROWS 20
+LANGUAGE plpython3u STABLE CALLED ON NULL INPUT PARALLEL UNSAFE COST 1000 ROWS 20
 SET search_path = pg_catalog, pg_temp
 AS $python$
 @PRELUDE@
@@ -30,7 +30,7 @@ CREATE OR REPLACE FUNCTION pgchunk.preview_document(
     token_count integer, content_token_count integer, char_start integer, char_end integer,
     continuation boolean, flags text[], content_hash text, recipe_hash text
 )
-LANGUAGE plpython3u STABLE CALLED ON NULL INPUT PARALLEL UNSAFE COST 100000 ROWS 20
+LANGUAGE plpython3u STABLE CALLED ON NULL INPUT PARALLEL UNSAFE COST 1000 ROWS 20
 SET search_path = pg_catalog, pg_temp
 AS $python$
 @PRELUDE@
@@ -49,7 +49,7 @@ CREATE OR REPLACE FUNCTION pgchunk.preview_document(
     token_count integer, content_token_count integer, char_start integer, char_end integer,
     continuation boolean, flags text[], content_hash text, recipe_hash text
 )
-LANGUAGE plpython3u STABLE CALLED ON NULL INPUT PARALLEL UNSAFE COST 100000 ROWS 20
+LANGUAGE plpython3u STABLE CALLED ON NULL INPUT PARALLEL UNSAFE COST 1000 ROWS 20
 SET search_path = pg_catalog, pg_temp
 AS $python$
 @PRELUDE@

@@ -1,7 +1,7 @@
 CREATE OR REPLACE FUNCTION pgchunk._problems(
     content text, title text, format text, content_hash text, strategy text, chunks json
 ) RETURNS text[]
-LANGUAGE plpython3u STABLE CALLED ON NULL INPUT PARALLEL UNSAFE COST 100000
+LANGUAGE plpython3u STABLE CALLED ON NULL INPUT PARALLEL UNSAFE COST 1000
 SET search_path = pg_catalog, pg_temp
 AS $python$
 @PRELUDE@

@@ -206,3 +206,10 @@ def test_quality_report(document, psql):
     assert "guide.md" in report
     assert max(map(len, report.splitlines())) <= 120
     assert "guide.md" not in psql("-v", "strategy=packed", "-f", "sql/queries/quality.sql")
+
+
+def test_views_are_cheap_enough_not_to_be_compiled(db, document):
+    """The JIT compiler would take a second, more than the views take over the documents of a small database."""
+    for view in ("quality", "histogram", "outliers", "coverage"):
+        plan = "\n".join(line for (line,) in db.execute(f"EXPLAIN SELECT * FROM chunk_{view}"))
+        assert "JIT:" not in plan, plan
