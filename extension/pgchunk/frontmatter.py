@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 BYTE_ORDER_MARK: Final = "\ufeff"
 
+#: Longer metadata are not read: a few lines of YAML aliases can stand for gigabytes.
+MAX_CHARS: Final = 256 * 1024
+
+_LINE_END: Final = re.compile(r"\r\n|\r")
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _FENCES: Final = {
     "yaml": (re.compile(r"---[ \t]*(?:\r\n|\r|\n)"), re.compile(r"(?:---|\.\.\.)[ \t]*(?:\r\n|\r|\n|\Z)")),
@@ -19,6 +23,10 @@ _ENTRY: Final = {
     "toml": re.compile(r"""(?:[\w.-]+|"[^"\r\n]*"|'[^'\r\n]*')[\w.\s"'-]*=|\["""),
 }
 _LOOSE: Final = {"yaml": re.compile(r"[\s#\-\]}]"), "toml": re.compile(r"[\s#\]}\"'\w]")}
+
+
+class FrontMatterError(ValueError):
+    """Front matter that is there but cannot be read; the document can be chunked and stored without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +61,30 @@ def split_front_matter(text: str) -> FrontMatter | None:
         if opened:
             return _scan(text, start, opened.end(), kind, closing)
     return None
+
+
+def load_front_matter(front: FrontMatter) -> Any:
+    """What the metadata say, as YAML's or TOML's own values; None when they are empty.
+
+    Raises:
+        FrontMatterError: they are not valid, or longer than MAX_CHARS.
+    """
+    import tomllib  # late: most documents have no front matter, and a session may never see one
+
+    import yaml
+
+    if len(front.body) > MAX_CHARS:
+        raise FrontMatterError(f"it is longer than {MAX_CHARS:,} characters")
+    body = _LINE_END.sub("\n", front.body)
+    try:
+        if front.kind == "toml":
+            return tomllib.loads(body)
+        return yaml.load(body, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except yaml.MarkedYAMLError as error:
+        where = f" in line {error.problem_mark.line + 2}" if error.problem_mark else ""
+        raise FrontMatterError(f"{error.problem or error}{where}") from None
+    except (yaml.YAMLError, ValueError, TypeError, OverflowError, RecursionError, AttributeError) as error:
+        raise FrontMatterError(" ".join(str(error).split())) from None
 
 
 def _mark_length(text: str) -> int:

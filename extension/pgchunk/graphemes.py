@@ -7,14 +7,22 @@ from typing import Final
 import regex
 
 _CLUSTER: Final = regex.compile(r"\X")
+_USUAL_LENGTH: Final = 32
+_PLAIN_PAIR: Final = regex.compile(r"\p{Grapheme_Cluster_Break=Other}{2}")
 #: How far back a certain boundary is looked for before the text is walked from its start.
 _LOOK_BACK: Final = 64
 
 
 def cluster_end(text: str, position: int) -> int:
     """The end of the cluster that begins at ``position``."""
-    match = _CLUSTER.match(text, position)
-    return match.end() if match else position
+    reach = _USUAL_LENGTH
+    while True:
+        # A slice, since the library looks back over all of a run of flags to find out which ones are pairs.
+        match = _CLUSTER.match(text[position : position + reach])
+        end = position + match.end() if match else position
+        if end < position + reach or end >= len(text):
+            return end
+        reach *= 2
 
 
 def is_boundary(text: str, position: int) -> bool:
@@ -38,8 +46,8 @@ def boundary_before(text: str, start: int, position: int) -> int:
 
 
 def _certain_boundary(text: str, start: int, position: int) -> int:
-    """A boundary near ``position`` that needs no context: behind a line end, or between two of printable ASCII."""
+    """A boundary near ``position`` that needs no context: between two characters that never join anything."""
     for at in range(position, max(start, position - _LOOK_BACK), -1):
-        if text[at - 1] == "\n" or (" " <= text[at - 1] <= "~" and " " <= text[at] <= "~"):
+        if _PLAIN_PAIR.match(text, at - 1) or text[at - 1] == "\n":
             return at
     return start

@@ -25,6 +25,8 @@ _LANGUAGES: Final = {
 }
 #: How much of a text decides on its language, in characters.
 _SAMPLE: Final = 200
+#: The library's time grows with the square of a text in scripts other than Latin: it gets this many characters at once.
+_WINDOW: Final = 2000
 _CLOSING: Final = regex.compile(r"[」』）】》〉”’)\]}»]+")
 _BLANKS: Final = regex.compile(r"\s*")
 _DIGIT: Final = regex.compile(r"\p{N}")
@@ -32,17 +34,34 @@ _DIGIT: Final = regex.compile(r"\p{N}")
 
 def sentence_starts(text: str) -> list[int]:
     """Offsets in characters at which the sentences of ``text`` begin, the first being that of the first word."""
+    language = _language(text)
     starts: list[int] = []
-    for found in get_sentence_boundaries(_language(text), text):
-        start = _text_start(text, found["start_index"])
-        if start < found["end_index"] and not _inside_number(text, start) and is_boundary(text, start):
+    at, begins_sentence = 0, True
+    while at < len(text):
+        found = _starts_in(text, at, min(len(text), at + _WINDOW), language)
+        starts.extend(found if begins_sentence else found[1:])
+        if at + _WINDOW >= len(text):
+            break
+        begins_sentence = len(found) > 1
+        if begins_sentence:
+            at = starts.pop()  # it is looked at again with what follows it
+        else:
+            at += _WINDOW
+    return starts
+
+
+def _starts_in(text: str, low: int, high: int, language: str) -> list[int]:
+    starts: list[int] = []
+    for found in get_sentence_boundaries(language, text[low:high]):
+        start = _text_start(text, low + found["start_index"], at_end=found["start_index"] > 0)
+        if start < low + found["end_index"] and not _inside_number(text, start) and is_boundary(text, start):
             starts.append(start)
     return starts
 
 
-def _text_start(text: str, start: int) -> int:
-    """The first character of a sentence: marks that close the sentence before belong to that one."""
-    closing = _CLOSING.match(text, start) if start else None
+def _text_start(text: str, start: int, *, at_end: bool) -> int:
+    """The first character of a sentence: marks at the end of the one before, which close it, belong to that one."""
+    closing = _CLOSING.match(text, start) if at_end else None
     blanks = _BLANKS.match(text, closing.end() if closing else start)
     return blanks.end() if blanks else start
 

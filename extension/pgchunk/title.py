@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from typing import Final
 
 from pgchunk.blocks import Parsed
-from pgchunk.frontmatter import body_start, split_front_matter
+from pgchunk.frontmatter import FrontMatterError, body_start, load_front_matter, split_front_matter
 from pgchunk.parse import parse_markdown
 from pgchunk.titles import fold
 
-_TITLE_ENTRY: Final = {
-    "yaml": re.compile(r"(?<![^\r\n])title[ \t]*:[ \t]*([^\r\n]+)", re.IGNORECASE),
-    "toml": re.compile(r"(?<![^\r\n])title[ \t]*=[ \t]*([^\r\n]+)", re.IGNORECASE),
-}
-_TOML_TABLE: Final = re.compile(r"(?<![^\r\n])[ \t]*\[")
-_QUOTED: Final = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^']|'')*)'")
-_YAML_COMMENT: Final = re.compile(r"\s+#.*\Z")
-_BLOCK_SCALAR: Final = re.compile(r"[|>][+-]?\d?\Z")
 #: A line that may make an H1: an ATX heading, or the underline of a setext one.
 _MAYBE_H1: Final = re.compile(r"(?<![^\r\n\ufeff]) {0,3}(?:#(?:[ \t][^\r\n]*)?|=+[ \t]*)(?:\r\n|\r|\n|\Z)")
 
@@ -38,20 +31,14 @@ def title_of(text: str, parsed: Parsed) -> str:
 
 def _front_matter_title(text: str) -> str:
     front = split_front_matter(text)
-    if front is None:
+    if front is None or "title" not in front.body:
         return ""
-    document_keys = _TOML_TABLE.split(front.body, maxsplit=1)[0] if front.kind == "toml" else front.body
-    match = _TITLE_ENTRY[front.kind].search(document_keys)
-    if match is None:
+    try:
+        values = load_front_matter(front)
+    except FrontMatterError:
         return ""
-    value = match[1].strip()
-    quoted = _QUOTED.match(value)
-    if quoted:
-        double, single = quoted.groups()
-        value = re.sub(r"\\(.)", r"\1", double) if double is not None else single.replace("''", "'")
-    else:
-        value = _YAML_COMMENT.sub("", value)
-    return "" if _BLOCK_SCALAR.match(value) else fold(value)
+    title = values.get("title") if isinstance(values, dict) else None
+    return fold(str(title)) if isinstance(title, (str, int, float, date)) and not isinstance(title, bool) else ""
 
 
 def _first_h1(text: str) -> str:

@@ -14,10 +14,11 @@ from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 from rich.progress import Progress
 
+from pgchunk.frontmatter import FrontMatterError
 from pgchunk_loader import queries
 from pgchunk_loader.db import Collection, Connection, Database, identifier, is_hopeless, is_lost, words
 from pgchunk_loader.files import File, Source, batches
-from pgchunk_loader.metadata import ROOT_KEY, STRATEGY_KEY, FrontMatterError, Json, metadata_of
+from pgchunk_loader.metadata import ROOT_KEY, STRATEGY_KEY, Json, metadata_of
 from pgchunk_loader.problems import SkipError, UnusableError
 from pgchunk_loader.report import Screen, printable
 

@@ -7,33 +7,23 @@ import datetime
 import json
 import math
 import re
-import tomllib
 from collections.abc import Mapping
 from typing import Any, Final
 
-import yaml
-
-from pgchunk.frontmatter import FrontMatter, split_front_matter
+from pgchunk.frontmatter import FrontMatterError, load_front_matter, split_front_matter
 
 #: Metadata keys that belong to pgchunk; the first can be set in front matter, the second only by the loader.
 STRATEGY_KEY: Final = "pgchunk.strategy"
 ROOT_KEY: Final = "pgchunk.root"
 
 #: Limits on front matter, so that a few lines of YAML aliases cannot become gigabytes.
-MAX_CHARS: Final = 256 * 1024
 MAX_VALUES: Final = 20_000
 MAX_DEPTH: Final = 64
 
 #: What JSON can write and jsonb cannot store.
 _NOT_IN_JSONB: Final = re.compile("[\0\ud800-\udfff]")
-_LINE_END: Final = re.compile(r"\r\n|\r")
-_SafeLoader: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
-
-
-class FrontMatterError(ValueError):
-    """Front matter that is there but cannot be read; the document can be loaded without it."""
 
 
 def metadata_of(text: str) -> dict[str, Json]:
@@ -47,9 +37,7 @@ def metadata_of(text: str) -> dict[str, Json]:
     found = split_front_matter(text)
     if found is None:
         return {}
-    if len(found.body) > MAX_CHARS:
-        raise FrontMatterError(f"it is longer than {MAX_CHARS:,} characters")
-    values = _parse(found)
+    values = load_front_matter(found)
     if values is None:
         return {}
     if not isinstance(values, Mapping):
@@ -61,17 +49,6 @@ def metadata_of(text: str) -> dict[str, Json]:
         raise FrontMatterError(str(error)) from None
     safe.pop(ROOT_KEY, None)
     return safe
-
-
-def _parse(found: FrontMatter) -> Any:
-    body = _LINE_END.sub("\n", found.body)
-    try:
-        return tomllib.loads(body) if found.kind == "toml" else yaml.load(body, Loader=_SafeLoader)
-    except yaml.MarkedYAMLError as error:
-        where = f" in line {error.problem_mark.line + 2}" if error.problem_mark else ""
-        raise FrontMatterError(f"{error.problem or error}{where}") from None
-    except (yaml.YAMLError, ValueError, TypeError, OverflowError, RecursionError, AttributeError) as error:
-        raise FrontMatterError(" ".join(str(error).split())) from None
 
 
 class _Jsonable:

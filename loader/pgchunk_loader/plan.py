@@ -9,9 +9,10 @@ from typing import Any
 
 from pgchunk import STRATEGIES, Chunk, Strategy, chunk
 from pgchunk.errors import PgchunkError, TokenizerDataMissing
+from pgchunk.frontmatter import FrontMatterError
 from pgchunk.title import derive_title
 from pgchunk_loader.files import File, Source
-from pgchunk_loader.metadata import STRATEGY_KEY, FrontMatterError, metadata_of
+from pgchunk_loader.metadata import STRATEGY_KEY, metadata_of
 from pgchunk_loader.problems import SkipError, UnusableError
 from pgchunk_loader.report import Screen, plural, printable, table
 

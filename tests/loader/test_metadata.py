@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pgchunk_loader.metadata import MAX_CHARS, FrontMatterError, metadata_of
+from pgchunk.frontmatter import MAX_CHARS, FrontMatterError
+from pgchunk_loader.metadata import metadata_of
 
 
 def yaml(body: str) -> object:
