@@ -31,7 +31,8 @@ def served() -> str:
 def load(folder: Path, dsn: str) -> int:
     """Load the folder; return the loader's exit status, which is 1 when files had to be left out."""
     sys.stdout.flush()
-    return subprocess.run([VENV / "bin" / "pgchunk", "load", folder, "--dsn", dsn]).returncode
+    command = [VENV / "bin" / "pgchunk", "load", folder, "--hidden", "--gitignore", "--dsn", dsn]
+    return subprocess.run(command).returncode
 
 
 def show(dsn: str) -> None:

@@ -165,6 +165,9 @@ def load(
         list[str] | None, typer.Option(metavar="GLOB", help="Leave these out; a pattern as in .gitignore.")
     ] = None,
     gitignore: Annotated[bool, typer.Option("--gitignore", help="Leave out what git ignores.")] = False,
+    hidden: Annotated[
+        bool, typer.Option("--hidden", help="Load dotfiles and dot-directories too, except .git.")
+    ] = False,
     max_bytes: MaxBytes = DEFAULT_MAX_BYTES,
     jobs: Annotated[
         int, typer.Option("--jobs", "-j", min=1, max=MAX_CONNECTIONS, help="Connections to write on.")
@@ -184,7 +187,7 @@ def load(
     screen = Screen(quiet=quiet, verbose=verbose, as_json=output is Format.JSON)
     with _exit_statuses(screen):
         root, only = open_root(path, base_url)
-        source = Source(root, Rules(include or (), exclude or (), gitignore, max_bytes), only)
+        source = Source(root, Rules(include or (), exclude or (), gitignore, max_bytes, hidden), only)
         if only is not None and (prune or watch):
             raise UnusableError("--prune and --watch need a directory", f"Give the directory of {only!r}.")
         if dry_run:
@@ -211,7 +214,7 @@ def _load(source: Source, target: Target, screen: Screen, *, watch: bool) -> Non
     from pgchunk_loader.watch import changes
 
     try:
-        for _ in changes(source.root.directory):
+        for _ in changes(source.root.directory, hidden=source.rules.hidden):
             screen.report = Report()
             load_once(source, target, screen)
     except KeyboardInterrupt:

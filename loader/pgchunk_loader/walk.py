@@ -38,6 +38,8 @@ class Rules:
     exclude: Sequence[str] = ()
     gitignore: bool = False
     max_bytes: int = DEFAULT_MAX_BYTES
+    #: whether dotfiles and dot-directories count too; .git never does
+    hidden: bool = False
     _include: GitIgnoreSpec = field(init=False, repr=False)
     _exclude: GitIgnoreSpec = field(init=False, repr=False)
 
@@ -113,7 +115,7 @@ def _why_not(name: str, path: str, mode: int, rules: Rules, root: Path, ignores:
     """Why a path is left out; None when it is walked into or loaded."""
     if stat.S_ISLNK(mode):
         return SYMLINK
-    if name.startswith("."):
+    if name.startswith(".") and (not rules.hidden or name == ".git"):
         return HIDDEN
     if stat.S_ISDIR(mode):
         path += "/"

@@ -16,12 +16,13 @@ from pgchunk_loader.problems import UnusableError
 _POLL_MS: Final = 200
 
 
-def changes(directory: Path, stop: Event | None = None) -> Iterator[int]:
+def changes(directory: Path, stop: Event | None = None, *, hidden: bool = False) -> Iterator[int]:
     """Yields once when the watch is set up, then each time the tree has changed and come to rest.
 
     Nothing that happens after the first yield is missed, so the first load belongs inside the loop. What is
     yielded, the number of changed paths, is only a sign to load: the load itself finds out what changed.
-    Dotfiles and what lies in dot-directories are not documents and wake nobody, but a .gitignore does.
+    Dotfiles and what lies in dot-directories are not documents and wake nobody, but a .gitignore does; with
+    ``hidden`` they wake us too, except for what is in .git.
 
     Raises:
         UnusableError: the system does not let us watch the directory.
@@ -29,8 +30,8 @@ def changes(directory: Path, stop: Event | None = None) -> Iterator[int]:
     prefix = os.path.join(directory, "")
 
     def concerns_us(_change: Change, path: str) -> bool:
-        hidden = [part for part in path.removeprefix(prefix).split("/") if part.startswith(".")]
-        return not hidden or hidden == [".gitignore"]
+        dotted = [part for part in path.removeprefix(prefix).split("/") if part.startswith(".")]
+        return not dotted or dotted == [".gitignore"] or (hidden and ".git" not in dotted)
 
     signs = watch(directory, watch_filter=concerns_us, stop_event=stop, rust_timeout=_POLL_MS, yield_on_timeout=True)
     try:

@@ -152,6 +152,12 @@ GITIGNORES: dict[str, str | bytes] = {
 }
 
 
+def test_hidden_files_are_loaded_when_wanted_but_never_those_of_git(tree: Tree) -> None:
+    root = tree({"a.md": "", ".b.md": "", ".github/c.md": "", ".git/d.md": "", "sub/.git/e.md": "", "sub/.f/g.md": ""})
+    assert files(root, hidden=True) == [".b.md", ".github/c.md", "a.md", "sub/.f/g.md"]
+    assert files(root) == ["a.md"]
+
+
 def test_gitignore_is_asked_only_when_wanted(tree: Tree) -> None:
     root = tree(GITIGNORES)
     assert len(files(root)) == sum(name.endswith(".md") for name in GITIGNORES)
