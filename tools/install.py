@@ -211,6 +211,7 @@ def main() -> None:
     if not has_package(server, content):
         install_package(server, python, content)
     require_writable(server.extension_dir)
+    server.pkglibdir.joinpath("pgchunk-tokenizers").mkdir(mode=0o755, exist_ok=True)
     for path, text in changed.items():
         write_whole(path, text)
 

@@ -50,6 +50,10 @@ class Meter:
             total += self._between_marks(marks[last], end)
         return total
 
+    def exact_count(self, start: int, end: int) -> int:
+        """Tokens of text[start:end] on its own, exact with every tokenizer."""
+        return self.count(start, end) if self.tokenizer.additive else self.tokenizer.count(self.text[start:end])
+
     def tokens(self, string: str) -> int:
         """Tokens of a short string that is used again and again, such as a breadcrumb."""
         return self._string(string) + self.tokenizer.overhead

@@ -200,7 +200,7 @@ class Splitter:
         at_sentence = self.strategy.overlap == "sentence"
         guess = max(1, int(tokens * self._ratio))
         at = overlap_start(
-            self.text, prose, before, end, self.meter.count, tokens, at_sentence=at_sentence, guess=guess
+            self.text, prose, before, end, self.meter.exact_count, tokens, at_sentence=at_sentence, guess=guess
         )
         return at if at < end else start
 
@@ -297,6 +297,9 @@ class Splitter:
             self.lead = ""
         else:
             to = max(at + 1, min(cluster_end(self.text, at), end))
+            if self.text[at:to].isspace():
+                self._clear()
+                return self._next_text(to, end)
             self._take(unit, at, to, end)
             self.flags.add("hard_split")
             self._close()

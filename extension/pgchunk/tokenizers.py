@@ -21,6 +21,9 @@ from pgchunk.errors import TokenizerDataMissing, UnknownTokenizer
 
 #: Where tokenizer data lies; written by the install, read only.
 DATA_DIRECTORY: Final = Path(__file__).resolve().parent / "data"
+#: Where tokenizer.json files are looked for: beside the package, and in the server's own folder, which outlives
+#: every version of the package. Only who may write to the server's library folder can put one there.
+JSON_DIRECTORIES: Final = (DATA_DIRECTORY / "hf", Path(__file__).resolve().parents[2] / "pgchunk-tokenizers")
 
 _PATTERNS: Final[dict[str, str]] = {
     "cl100k_base": (
@@ -95,12 +98,13 @@ class JsonTokenizer:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        path = DATA_DIRECTORY / "hf" / f"{name.removeprefix('hf:')}.json"
-        if not path.is_file():
+        file = f"{name.removeprefix('hf:')}.json"
+        path = next((folder / file for folder in JSON_DIRECTORIES if (folder / file).is_file()), None)
+        if path is None:
             raise TokenizerDataMissing(
                 f"tokenizer {name!r} is not installed",
-                detail=f"There is no file {path.name} in the directory hf of the install directory's tokenizer data.",
-                hint=f"A superuser of the machine puts the model's tokenizer.json there as {path.name}.",
+                detail=f"There is no file {file} in the folder pgchunk-tokenizers of the server's library folder.",
+                hint=f"Put the model's tokenizer.json there: $(pg_config --pkglibdir)/pgchunk-tokenizers/{file}",
             )
         try:
             from tokenizers import Tokenizer as Backend
@@ -110,7 +114,14 @@ class JsonTokenizer:
                 detail="The package is not installed beside pgchunk.",
                 hint="Install pgchunk with its extra 'hf'.",
             ) from error
-        backend = Backend.from_file(str(path))
+        try:
+            backend = Backend.from_file(str(path))
+        except Exception as error:  # the library raises nothing narrower
+            raise TokenizerDataMissing(
+                f"tokenizer {name!r} cannot be read",
+                detail=f"{file}: {error}",
+                hint="Put a tokenizer.json of the tokenizers library there.",
+            ) from error
         backend.no_truncation()
         backend.no_padding()
         self._backend = backend

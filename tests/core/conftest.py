@@ -6,6 +6,12 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The same examples on every run, so that a failure is a change's doing. PGCHUNK_FUZZ=1 looks for new ones.
+settings.register_profile("repeatable", derandomize=True)
+settings.register_profile("fuzz", derandomize=False)
+settings.load_profile("fuzz" if os.environ.get("PGCHUNK_FUZZ") else "repeatable")
 
 SUFFIXES = {".md", ".markdown", ".mdx", ".txt"}
 REGENERATE = "--regenerate-golden"

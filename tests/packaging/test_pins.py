@@ -11,8 +11,8 @@ from packaging.utils import canonicalize_name
 
 import checkout
 
-LEFT_OUT = {"requests"}
-"""Of the pins' own dependencies, what the server must not have: it would only serve to open connections."""
+LEFT_OUT = {"requests", "huggingface-hub"}
+"""Of the pins' own dependencies, what the server must not have: they would only serve to open connections."""
 
 
 def pins() -> dict[str, str]:
@@ -24,7 +24,8 @@ def pins() -> dict[str, str]:
 
 def ranges() -> dict[str, Requirement]:
     project = tomllib.loads((checkout.ROOT / "pyproject.toml").read_text())["project"]
-    requirements = [Requirement(text) for text in project["dependencies"]]
+    texts = [*project["dependencies"], *project["optional-dependencies"]["hf"]]
+    requirements = [Requirement(text) for text in texts]
     return {canonicalize_name(requirement.name): requirement for requirement in requirements}
 
 

@@ -12,6 +12,7 @@ from pgchunk.errors import InvalidOption, UnknownStrategy
 from pgchunk.server.database import Database, Row
 from pgchunk.server.errors import reported
 from pgchunk.strategy import OPTION_NAMES, STRATEGIES, Strategy
+from pgchunk.tokenizers import get_tokenizer
 
 _ROWS: Final = "SELECT s.name, to_jsonb(s) AS options FROM pgchunk.strategies AS s WHERE "
 
@@ -101,10 +102,14 @@ def strategies_before(db: Database, trigger: dict[str, Any]) -> str:
 
     Raises:
         InvalidOption: an option is out of its range.
+        TokenizerDataMissing: the tokenizer hf:NAME is not installed.
     """
     row = trigger["new"]
     strategy = Strategy.from_mapping(row["name"], {option: row[option] for option in OPTION_NAMES})
-    if trigger["event"] == "INSERT" and row["customized"]:
+    restoring = trigger["event"] == "INSERT" and row["customized"]
+    if strategy.tokenizer.startswith("hf:") and not restoring:
+        get_tokenizer(strategy.tokenizer)  # better refused here than at the next document
+    if restoring:
         # A dump being restored: its row takes the place of the shipped one that CREATE EXTENSION wrote.
         with _Ours.write():
             db.fetch("DELETE FROM pgchunk.strategies WHERE name = $1 AND NOT customized", ["text"], row["name"])

@@ -1,13 +1,15 @@
 """Writing the chunks of a document, so that an edit costs only what it changes.
 
 New chunks are matched to stored ones of the same strategy by content_hash, in order. A matched row keeps its
-id and its embedding, and is written only where a column differs; what no new chunk matches is deleted.
+id and its embedding, and is written only where a column differs; what no new chunk matches is deleted. A row
+that is new takes over the embedding of an equal content anywhere in the table, the latest one: also of a row
+that goes in the same statement.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -75,6 +77,19 @@ def stored(db: Database, collection: Collection, key: Any) -> Stored:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What turns the stored chunks of one document and strategy into those of its content."""
+
+    strategy: str
+    #: rows that stay, each with the chunk that it becomes
+    kept: list[tuple[int, Chunk]]
+    #: chunks without a row
+    new: list[Chunk]
+    #: ids of rows that no chunk matches
+    gone: list[int]
+
+
 def document(db: Database, collection: Collection, row: Row, strategies: Sequence[Strategy], stored: Stored) -> None:
     """Makes the stored chunks of a document those of its content.
 
@@ -82,14 +97,30 @@ def document(db: Database, collection: Collection, row: Row, strategies: Sequenc
         row: the document.
         strategies: each gets its set of chunks.
         stored: what is stored for the document; sets of other strategies are deleted.
+
+    Raises:
+        PgchunkError: as pgchunk.chunk; nothing has been written then.
     """
     key = row[collection.key]
-    stale: list[int] = [one for name in stored.keys() - {s.name for s in strategies} for one in stored[name].rest()]
-    _delete(db, collection, stale)
+    changes = [Change(name, [], [], stored[name].rest()) for name in stored.keys() - {s.name for s in strategies}]
     for strategy in strategies:
         chunks = chunk_row(db, collection, row, strategy)
         _log_events(db, collection, key, strategy, chunks)
-        _replace(db, collection, key, strategy, chunks, stored.get(strategy.name) or StoredChunks())
+        changes.append(match(strategy, chunks, stored.get(strategy.name) or StoredChunks()))
+    _write(db, collection, key, changes)
+
+
+def match(strategy: Strategy, chunks: Iterable[Chunk], old: StoredChunks) -> Change:
+    """Finds a row for each chunk that has one; takes what it finds out of ``old``."""
+    kept: list[tuple[int, Chunk]] = []
+    new: list[Chunk] = []
+    for one in chunks:
+        found = old.take(one.content_hash)
+        if found is None:
+            new.append(one)
+        else:
+            kept.append((found, one))
+    return Change(strategy.name, kept, new, old.rest())
 
 
 def chunk_row(db: Database, collection: Collection, row: Row, strategy: Strategy) -> list[Chunk]:
@@ -103,79 +134,83 @@ def chunk_row(db: Database, collection: Collection, row: Row, strategy: Strategy
     )
 
 
-def _replace(
-    db: Database,
-    collection: Collection,
-    key: Any,
-    strategy: Strategy,
-    chunks: Iterable[Chunk],
-    old: StoredChunks,
-) -> None:
-    kept: list[tuple[int, Chunk]] = []
-    new: list[Chunk] = []
-    for one in chunks:
-        match = old.take(one.content_hash)
-        if match is None:
-            new.append(one)
-        else:
-            kept.append((match, one))
-    # In this order no two rows have one ordinal when a statement ends, which is when the constraint looks.
-    _delete(db, collection, old.rest())
-    _move(db, collection, kept)
-    _insert(db, collection, key, strategy, new)
+class _Parameters:
+    """Values of a statement in the making, with their SQL types."""
+
+    def __init__(self) -> None:
+        self.types: list[str] = []
+        self.values: list[Any] = []
+
+    def add(self, sql_type: str, value: Any) -> str:
+        """Takes a value and returns what stands for it in the statement."""
+        self.types.append(sql_type)
+        self.values.append(value)
+        return f"${len(self.types)}"
+
+    def table(self, columns: Mapping[str, tuple[str, list[Any]]]) -> str:
+        """Takes arrays of one length, by name of column with SQL type; returns a table n of them with a row_number.
+
+        The name unnest stays unqualified: only so does it take several arrays.
+        """
+        arrays = ", ".join(self.add(f"{sql_type}[]", values) for sql_type, values in columns.values())
+        return f"unnest({arrays}) WITH ORDINALITY AS n ({', '.join(columns)}, row_number)"
 
 
-def _delete(db: Database, collection: Collection, ids: list[int]) -> None:
-    if ids:
-        db.fetch(f"DELETE FROM {collection.chunks} WHERE id = ANY ($1)", ["bigint[]"], ids)
+def _write(db: Database, collection: Collection, key: Any, changes: Sequence[Change]) -> None:
+    """Writes all changes of a document in one statement.
 
-
-def _move(db: Database, collection: Collection, kept: Sequence[tuple[int, Chunk]]) -> None:
-    """Writes the matched rows that differ from their new chunk."""
-    if not kept:
+    Its parts see the table as it was before: an embedding can be taken over from a row that goes. No two rows
+    have one ordinal when it ends, which is when the constraint looks.
+    """
+    values = _Parameters()
+    parts = []
+    if gone := [one for change in changes for one in change.gone]:
+        parts.append(f"DELETE FROM {collection.chunks} WHERE id = ANY ({values.add('bigint[]', gone)})")
+    if kept := [pair for change in changes for pair in change.kept]:
+        parts.append(_update(collection, kept, values))
+    if new := [(change.strategy, one) for change in changes for one in change.new]:
+        parts.append(_insert(collection, key, new, values))
+    if not parts:
         return
-    names = ", ".join(_MOVABLE)
+    *before, last = parts
+    named = ", ".join(f"part{place} AS ({part})" for place, part in enumerate(before))
+    db.fetch(f"WITH {named} {last}" if named else last, values.types, *values.values)
+
+
+def _update(collection: Collection, kept: Sequence[tuple[int, Chunk]], values: _Parameters) -> str:
+    """Writes the matched rows that differ from their new chunk."""
+    ids = {"id": ("bigint", [one for one, _ in kept])}
+    table = values.table(ids | _arrays(_MOVABLE, [one for _, one in kept]))
     old = ", ".join(f"c.{column}" for column in _MOVABLE)
     new = ", ".join(_COLUMNS[column][1].format(f"n.{column}") for column in _MOVABLE)
-    db.fetch(
-        f"UPDATE {collection.chunks} AS c SET ({names}) = ROW ({new}) FROM {_unnest(['id', *_MOVABLE], 1)}"
-        f" WHERE c.id = n.id AND ({old}) IS DISTINCT FROM ({new})",
-        ["bigint[]", *_types(_MOVABLE)],
-        [one for one, _ in kept],
-        *_arrays(_MOVABLE, [one for _, one in kept]),
+    return (
+        f"UPDATE {collection.chunks} AS c SET ({', '.join(_MOVABLE)}) = ROW ({new}) FROM {table}"
+        f" WHERE c.id = n.id AND ({old}) IS DISTINCT FROM ({new})"
     )
 
 
-def _insert(db: Database, collection: Collection, key: Any, strategy: Strategy, chunks: Sequence[Chunk]) -> None:
-    if not chunks:
-        return
-    names = ", ".join(_COLUMNS)
-    values = ", ".join(value.format(f"n.{column}") for column, (_, value) in _COLUMNS.items())
-    db.fetch(
-        f"INSERT INTO {collection.chunks} (document_id, strategy, {names})"
-        f" SELECT $1, $2, {values} FROM {_unnest(list(_COLUMNS), 3)} ORDER BY n.row_number",
-        [collection.key_type, "text", *_types(_COLUMNS)],
-        key,
-        strategy.name,
-        *_arrays(_COLUMNS, chunks),
+def _insert(collection: Collection, key: Any, new: Sequence[tuple[str, Chunk]], values: _Parameters) -> str:
+    """Inserts chunks, each under the name of its strategy."""
+    document_id = values.add(collection.key_type, key)
+    strategy = {"strategy": ("text", [name for name, _ in new])}
+    table = values.table(strategy | _arrays(_COLUMNS, [one for _, one in new]))
+    chunk_values = ", ".join(value.format(f"n.{column}") for column, (_, value) in _COLUMNS.items())
+    # The partial index on content_hash and embedded_at answers this with one row, however many are equal.
+    embedded = (
+        f"SELECT c.embedding, c.embedding_model, c.embedded_at FROM {collection.chunks} AS c"
+        " WHERE c.content_hash = n.content_hash AND c.embedding IS NOT NULL"
+        " ORDER BY c.embedded_at DESC NULLS LAST LIMIT 1"
+    )
+    return (
+        f"INSERT INTO {collection.chunks}"
+        f" (document_id, strategy, {', '.join(_COLUMNS)}, embedding, embedding_model, embedded_at)"
+        f" SELECT {document_id}, n.strategy, {chunk_values}, e.embedding, e.embedding_model, e.embedded_at"
+        f" FROM {table} LEFT JOIN LATERAL ({embedded}) AS e ON true ORDER BY n.row_number"
     )
 
 
-def _unnest(columns: Sequence[str], first: int) -> str:
-    """Arrays in parameters from ``first`` on, as a table n with a column for each and a row_number.
-
-    The name stays unqualified: only so does unnest take several arrays.
-    """
-    arrays = ", ".join(f"${first + place}" for place in range(len(columns)))
-    return f"unnest({arrays}) WITH ORDINALITY AS n ({', '.join(columns)}, row_number)"
-
-
-def _types(columns: Iterable[str]) -> list[str]:
-    return [_COLUMNS[column][0] + "[]" for column in columns]
-
-
-def _arrays(columns: Iterable[str], chunks: Sequence[Chunk]) -> list[list[Any]]:
-    return [[_value(getattr(one, column)) for one in chunks] for column in columns]
+def _arrays(columns: Iterable[str], chunks: Sequence[Chunk]) -> dict[str, tuple[str, list[Any]]]:
+    return {column: (_COLUMNS[column][0], [_value(getattr(one, column)) for one in chunks]) for column in columns}
 
 
 def _value(value: Any) -> Any:

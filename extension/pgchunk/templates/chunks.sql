@@ -24,6 +24,8 @@ CREATE TABLE $chunks (
 );
 CREATE INDEX ON $chunks (document_id);
 CREATE INDEX ON $chunks (content_hash);
+-- The latest embedding of a content: a new chunk with the same takes it over.
+CREATE INDEX ON $chunks (content_hash, embedded_at DESC NULLS LAST) WHERE embedding IS NOT NULL;
 $embedding_index
 COMMENT ON TABLE $chunks IS 'Chunks of $documents_text; written by triggers of pgchunk';
 COMMENT ON COLUMN $chunks.strategy IS 'The strategy of pgchunk.strategies that made it';
