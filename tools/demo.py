@@ -31,7 +31,7 @@ def served() -> str:
 def load(folder: Path, dsn: str) -> int:
     """Load the folder; return the loader's exit status, which is 1 when files had to be left out."""
     sys.stdout.flush()
-    command = [VENV / "bin" / "pgchunk", "load", folder, "--hidden", "--gitignore", "--dsn", dsn]
+    command: list[str | Path] = [VENV / "bin" / "pgchunk", "load", folder, "--hidden", "--gitignore", "--dsn", dsn]
     return subprocess.run(command).returncode
 
 

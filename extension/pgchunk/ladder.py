@@ -27,12 +27,12 @@ class Unit:
     kind: str
     start: int
     end: int
-    #: what a piece that begins here needs in front: a table's header rows, a fence's opening line
-    lead: str = ""
+    #: what a piece that begins here needs in front, the best first: a table's header rows, a fence's opening line
+    leads: tuple[str, ...] = ()
     #: what a piece that ends here needs behind: a fence's closing line
     trail: str = ""
     #: the same for pieces that begin or end inside, when the unit itself has to be cut
-    cut_lead: str = ""
+    cut_leads: tuple[str, ...] = ()
     cut_trail: str = ""
     children: Sequence[Block] = field(default=())
 
@@ -101,7 +101,7 @@ def _rows(text: str, unit: Unit) -> list[Unit]:
     header = text[unit.start : starts[2]]
     first_end = starts[3]
     rows = [Unit("head_rows", unit.start, first_end)]
-    rows.extend(Unit("row", start, end, lead=header) for start, end in pairwise(starts[3:]))
+    rows.extend(Unit("row", start, end, leads=(header,)) for start, end in pairwise(starts[3:]))
     return rows
 
 
@@ -120,12 +120,16 @@ def _code_lines(text: str, unit: Unit) -> list[Unit]:
     if marker is None:
         return _lines(text, unit, "code_line")
     closing = _closing_line(text[starts[-2] : unit.end], marker[2])
-    trail = "\n" + (closing or _NOT_QUOTE.sub(" ", marker[1]) + marker[2])
+    indentation = _NOT_QUOTE.sub(" ", marker[1])
+    trail = "\n" + (closing or indentation + marker[2])
+    leads = (opening, f"{indentation}{marker[2]}\n")
+    quote = indentation if ">" in indentation else ""  # a piece that begins inside a line lacks the line's own
+    cut_leads = tuple(lead + quote for lead in leads)
     ends = [*starts[2:-2], unit.end] if closing else starts[2:]
     begins = [unit.start, *ends[:-1]]
     last = len(ends) - 1
     return [
-        Unit("code_line", start, end, opening if at else "", trail if at < last else "", opening, trail)
+        Unit("code_line", start, end, leads if at else (), trail if at < last else "", cut_leads, trail)
         for at, (start, end) in enumerate(zip(begins, ends, strict=True))
     ]
 

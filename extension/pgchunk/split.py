@@ -92,6 +92,7 @@ class Splitter:
         self.end = 0
         self.lead = ""
         self.trail = ""
+        self.bare = False  # it goes on in a fence or table, and has no room to say in which
         self.flags: set[str] = set()
         self.hold: int | None = None  # start of headings at the piece's end: they belong to what follows
         self.prose: int | None = None  # start of the prose at the piece's end
@@ -111,9 +112,11 @@ class Splitter:
         if start == unit.end:
             return
         end = trimmed_end(self.text, start, unit.end)
-        if self.start is not None and self._cost(self.start, end, self.lead, unit.trail) <= self.strategy.target:
-            self._extend(unit, start, end)
-            return
+        if self.start is not None:
+            cost = self._cost(self.start, end, self.lead, self._closing(unit.trail))
+            if cost <= self.strategy.target:
+                self._extend(unit, start, end)
+                return
         limit = self.strategy.target if unit.kind == "group" else self.strategy.max_tokens
         if not self._only_heading() and self._cost(start, end, "", unit.trail) <= limit:
             self._close()
@@ -148,21 +151,30 @@ class Splitter:
 
     def _extend(self, unit: Unit, start: int, end: int) -> None:
         self.end = end
-        self.trail = unit.trail
+        self.trail = self._closing(unit.trail)
         self._note(unit.kind, start)
 
     def _begin(self, unit: Unit, start: int, end: int, limit: int) -> None:
-        self.lead = self._affordable(unit.lead, unit.trail)
-        cost = self._cost(start, end, self.lead, unit.trail)
-        if self.lead and cost > limit:
-            self.lead = ""
-            cost = self._cost(start, end, "", unit.trail)
+        cost = 0
+        for lead in self._affordable(unit.leads, unit.trail):
+            self._set_lead(lead, unit.leads)
+            cost = self._cost(start, end, lead, self._closing(unit.trail))
+            if cost <= limit:
+                break
         base = self._with_overlap(unit.kind, start, limit - cost)
-        if base < start and self._cost(base, end, self.lead, unit.trail) > limit:
+        if base < start and self._cost(base, end, self.lead, self._closing(unit.trail)) > limit:
             base = start
         self.start = base
         self.prose = base if base < start else None
         self._extend(unit, start, end)
+
+    def _set_lead(self, lead: str, wanted: tuple[str, ...]) -> None:
+        self.lead = lead
+        self.bare = bool(wanted) and not lead
+
+    def _closing(self, trail: str) -> str:
+        """The trail of a piece: a fence that was not re-opened is not closed either."""
+        return "" if self.bare else trail
 
     def _note(self, kind: str, start: int) -> None:
         self.flags.update(filter(None, self._context))
@@ -175,13 +187,13 @@ class Splitter:
         elif self.prose is None:
             self.prose = start
 
-    def _affordable(self, lead: str, trail: str) -> str:
-        """What is repeated at the start of a piece, if it leaves half of the room to the text."""
-        if not lead or (self._context[-1] == "split_table" and not self.strategy.repeat_table_header):
-            return ""
+    def _affordable(self, leads: tuple[str, ...], trail: str) -> list[str]:
+        """What may be repeated at the start of a piece: what leaves half of the room to the text, and nothing."""
+        if self._context and self._context[-1] == "split_table" and not self.strategy.repeat_table_header:
+            return [""]
         tokens = self.meter.tokens
         room = self.strategy.target - tokens(self.head(ANYWHERE))
-        return lead if 2 * (tokens(lead) + tokens(trail)) <= room else ""
+        return [*(lead for lead in leads if 2 * (tokens(lead) + tokens(trail)) <= room), ""]
 
     def _with_overlap(self, kind: str, start: int, tokens: int) -> int:
         """Where a piece that goes on at ``start`` begins: inside the prose before it when overlap is asked for.
@@ -253,8 +265,9 @@ class Splitter:
 
     def _open_window(self, unit: Unit, at: int, *, first: bool) -> None:
         """Begins a piece for text from ``at`` on."""
-        self.lead = self._affordable(unit.lead if first else unit.cut_lead, unit.cut_trail)
-        room = self.strategy.target - self._fixed_cost(at, unit.cut_trail)
+        leads = unit.leads if first else unit.cut_leads
+        self._set_lead(self._affordable(leads, unit.cut_trail)[0], leads)
+        room = self.strategy.target - self._fixed_cost(at, self._closing(unit.cut_trail))
         self.start = self.end = self._with_overlap(unit.kind, at, room // 2)
         if self.start < at:
             self.prose = self.start
@@ -270,9 +283,10 @@ class Splitter:
 
         def cost(to: int) -> int:
             trimmed = trimmed_end(self.text, at, to)
-            return self._cost(base, max(base + 1, trimmed), self.lead, unit.trail if to == end else unit.cut_trail)
+            trail = self._closing(unit.trail if to == end else unit.cut_trail)
+            return self._cost(base, max(base + 1, trimmed), self.lead, trail)
 
-        guess = base + int((limit - self._fixed_cost(base, unit.cut_trail)) * self._ratio)
+        guess = base + int((limit - self._fixed_cost(base, self._closing(unit.cut_trail))) * self._ratio)
         to, inside_word = furthest_cut(self.text, unit.kind, base, at, end, cost, limit, guess)
         if base == at < to and not self.text[at:to].strip():
             self._clear()
@@ -294,7 +308,7 @@ class Splitter:
         elif self.start is not None and self.start < at:
             self._close(carry=not self._only_heading())
         elif self.lead:
-            self.lead = ""
+            self._set_lead("", (self.lead,))
         else:
             to = max(at + 1, min(cluster_end(self.text, at), end))
             if self.text[at:to].isspace():
@@ -308,7 +322,7 @@ class Splitter:
 
     def _take(self, unit: Unit, at: int, to: int, end: int) -> None:
         self.end = trimmed_end(self.text, at, to)
-        self.trail = unit.trail if to >= end else unit.cut_trail
+        self.trail = self._closing(unit.trail if to >= end else unit.cut_trail)
         self._note(unit.kind, at)
 
     def _next_text(self, at: int, end: int) -> int:
