@@ -4,7 +4,7 @@
 PYTHON := $(firstword $(wildcard /usr/bin/python3) python3)
 VENV := .venv/bin
 DOCS ?= docs
-CORPORA ?= $(wildcard ../shared/corpora)
+CORPORA ?= $(wildcard ../shared/corpora/*/)
 TESTS ?= tests
 JOBS ?= 2
 

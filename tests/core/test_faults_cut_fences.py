@@ -1,11 +1,10 @@
-"""Tests that wait for the core; each goes back to the file named when it passes."""
+"""A piece of cut code is closed by a fence only where one is open, in quotes and out of them."""
 
 import pytest
 from checking import separate
 from markdown_it import MarkdownIt
 
 
-# test_faults_fences.py
 @pytest.mark.parametrize("size", [16, 20, 32, 48, 64])
 @pytest.mark.parametrize("info", ["", "py", 'python title="the long name of a file that is here.py" {.numbered .wide}'])
 @pytest.mark.parametrize("closed", [True, False])
