@@ -149,7 +149,7 @@ def _known_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _refuse(option: str, value: object, allowed: str, hint: str | None = None) -> InvalidOption:
-    shown = "NULL" if value is None else repr(value)
+    shown = "NULL" if value is None else repr(list(value) if isinstance(value, tuple) else value)
     return InvalidOption(
         f"invalid value for option {option}: {shown}",
         detail=f"{option} must be {allowed}.",
@@ -199,7 +199,8 @@ def _check_choices(s: Strategy) -> None:
     for option, choices in _CHOICES.items():
         value = getattr(s, option)
         if value not in choices:
-            raise _refuse(option, value, "one of " + ", ".join(repr(c) for c in choices))
+            allowed = ", ".join(repr(choice) for choice in choices)
+            raise _refuse(option, value, f"one of {allowed}", f"Give {option} one of these values.")
 
 
 def _check_flags(s: Strategy) -> None:

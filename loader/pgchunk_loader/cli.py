@@ -91,7 +91,10 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Write only what went
 MaxBytes = Annotated[
     int,
     typer.Option(
-        metavar="SIZE", parser=_size, help="Skip longer files; bytes, or with kB, MB, GB.", show_default="8MB"
+        metavar="SIZE",
+        parser=_size,
+        help="Skip longer files; bytes, or with kB, MB, GB; 8MB when not given.",
+        show_default=False,
     ),
 ]
 

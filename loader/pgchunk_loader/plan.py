@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final
 
 from pgchunk import STRATEGIES, Chunk, Strategy, chunk
 from pgchunk.errors import PgchunkError, TokenizerDataMissing
@@ -16,10 +16,13 @@ from pgchunk_loader.metadata import STRATEGY_KEY, metadata_of
 from pgchunk_loader.problems import SkipError, UnusableError
 from pgchunk_loader.report import Screen, plural, printable, table
 
+#: How many heading paths of a file a person is shown.
+MOST_PATHS: Final = 20
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The chunks of a document that stand under one heading path."""
+    """The chunks of a document that stand under one heading path; tokens are of what would be embedded."""
 
     heading_path: tuple[str, ...]
     chunks: int
@@ -123,20 +126,20 @@ def _plan(file: File, strategy: str) -> Plan:
         format=file.format,
         strategy=strategy,
         chunks=len(chunks),
-        tokens=_tokens(chunks),
-        embedded_tokens=sum(each.content_token_count for each in chunks),
-        parts=tuple(Part(path, len(some), _tokens(some)) for path, some in grouped.items()),
+        tokens=sum(each.token_count for each in chunks),
+        embedded_tokens=_embedded(chunks),
+        parts=tuple(Part(path, len(some), _embedded(some)) for path, some in grouped.items()),
     )
 
 
-def _tokens(chunks: Iterable[Chunk]) -> int:
-    return sum(each.token_count for each in chunks)
+def _embedded(chunks: Iterable[Chunk]) -> int:
+    return sum(each.content_token_count for each in chunks)
 
 
 def show_plans(some: Iterable[Plan], screen: Screen) -> None:
     """Writes plans as they come, and the totals; nothing is held back but the counts."""
     totals = {"files": 0, "chunks": 0, "tokens": 0, "embedded_tokens": 0}
-    write = _JsonPlans() if screen.as_json else _TablePlans(quiet=screen.quiet)
+    write = _JsonPlans() if screen.as_json else _TablePlans(quiet=screen.quiet, whole=screen.verbose)
     for plan in some:
         totals["files"] += 1
         for name in ("chunks", "tokens", "embedded_tokens"):
@@ -146,26 +149,29 @@ def show_plans(some: Iterable[Plan], screen: Screen) -> None:
 
 
 class _TablePlans:
-    """A line per file and, below it, one per heading path."""
+    """A line per file and, below it, one per heading path; tokens are those of what would be embedded."""
 
-    def __init__(self, *, quiet: bool) -> None:
+    def __init__(self, *, quiet: bool, whole: bool) -> None:
         self._quiet = quiet
+        self._most = None if whole else MOST_PATHS
         self._line("chunks", "tokens", "file and heading path")
 
     def plan(self, plan: Plan) -> None:
-        self._line(plan.chunks, plan.tokens, plan.file)
-        for part in plan.parts:
+        self._line(plan.chunks, plan.embedded_tokens, plan.file)
+        for part in plan.parts[: self._most]:
             self._line(
                 part.chunks,
                 part.tokens,
                 "    " + (printable(" > ".join(part.heading_path)) or "(no heading)"),
             )
+        if self._most is not None and len(plan.parts) > self._most:
+            self._line("", "", f"    ... and {len(plan.parts) - self._most:,} more heading paths (-v shows all)")
 
     def end(self, totals: dict[str, int], screen: Screen) -> None:
-        self._line(totals["chunks"], totals["tokens"], f"in {plural(totals['files'], 'file')}")
+        self._line(totals["chunks"], totals["embedded_tokens"], f"in {plural(totals['files'], 'file')}")
         if not self._quiet:
             skipped, left_out = len(screen.report.skipped), screen.report.left_out.total()
-            print(f"{totals['embedded_tokens']:,} tokens to embed; {skipped:,} skipped, {left_out:,} left out")
+            print(f"Tokens are those to embed, breadcrumbs included; {skipped:,} skipped, {left_out:,} left out.")
             print("Nothing was written, no server was asked.")
 
     @staticmethod

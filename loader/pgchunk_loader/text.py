@@ -44,10 +44,14 @@ def decode(data: bytes) -> str:
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
-        raise SkipError(NOT_TEXT, f"byte {error.start} is not {encoding.removesuffix('-sig').upper()}") from None
+        known = encoding.removesuffix("-sig").upper()
+        detail = f"byte {error.start} is not {known}; convert it first, for instance with iconv, or --exclude it"
+        raise SkipError(NOT_TEXT, detail) from None
     position = text.find("\0")
     if position >= 0:
-        raise SkipError(HOLDS_NUL, f"at character {position}")
+        raise SkipError(
+            HOLDS_NUL, f"at character {position}; PostgreSQL cannot store that: remove it or --exclude the file"
+        )
     return text
 
 

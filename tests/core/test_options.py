@@ -343,7 +343,7 @@ REFUSED: list[tuple[str, Any, str]] = [
 
 @pytest.mark.parametrize(("option", "value", "allowed"), REFUSED)
 def test_wrong_values_are_refused_by_name_with_the_range(option, value, allowed):
-    shown = "NULL" if value is None else repr(value)
+    shown = "NULL" if value is None else repr(list(value) if isinstance(value, tuple) else value)
     makers = [
         lambda: Strategy(**{option: value}),
         lambda: Strategy().with_overrides(**{option: value}),

@@ -66,14 +66,21 @@ def test_the_table_says_the_same_as_the_json(offline: Command, tree: Tree) -> No
     lines = ran.out.splitlines()
     assert lines[0].split() == ["chunks", "tokens", "file", "and", "heading", "path"]
     guide = found["files"][0]
-    assert lines[1].split() == [f"{guide['chunks']:,}", f"{guide['tokens']:,}", "guide.md"]
+    assert lines[1].split() == [f"{guide['chunks']:,}", f"{guide['embedded_tokens']:,}", "guide.md"]
     assert [line.strip().split("  ")[-1].strip() for line in lines[2:5]] == [
         "(no heading)",
         "One",
         "One > Two",
     ]
     assert "in 1 file" in ran.out
-    assert f"{guide['embedded_tokens']:,} tokens to embed" in ran.out
+
+
+def test_a_file_of_many_headings_is_shown_in_few_lines_unless_all_are_wanted(offline: Command, tree: Tree) -> None:
+    root = tree({"long.md": "".join(f"# Heading {i}\n\n{'some words ' * 60}\n\n" for i in range(60))})
+    short, whole = offline("load", "-n", root).out, offline("load", "-n", "-v", root).out
+    assert "40 more heading paths" in short
+    assert "Heading 59" not in short
+    assert "Heading 59" in whole
 
 
 def test_every_odd_file_is_planned_or_named(offline: Command, odd_tree: OddTree) -> None:
@@ -131,7 +138,10 @@ def test_front_matter_that_cannot_be_read_is_a_warning(offline: Command, tree: T
 
 def test_quiet_leaves_only_results_and_problems(offline: Command, tree: Tree) -> None:
     ran = offline("load", "-n", "-q", tree({"a.md": "x", "b.md": b"\0"}))
-    assert ran.err.splitlines() == ["skipped: b.md: holds a NUL character (at character 0)"]
+    assert ran.err.splitlines() == [
+        "skipped: b.md: holds a NUL character "
+        "(at character 0; PostgreSQL cannot store that: remove it or --exclude the file)"
+    ]
 
 
 def test_one_file_is_planned_as_it_would_be_in_its_directory(offline: Command, tree: Tree) -> None:
