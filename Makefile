@@ -11,7 +11,7 @@ JOBS ?= 2
 export PYTHONDONTWRITEBYTECODE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help deps venv data install serve stop demo test versions laws lint format dist clean
+.PHONY: named-tests help deps venv data install serve stop demo test versions laws lint format dist clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,8 +37,11 @@ stop:  ## stop the private server
 demo: deps install  ## from nothing: prepare, serve, load the markdown below DOCS (default docs), show the chunks
 	@$(PYTHON) tools/demo.py "$(DOCS)"
 
-test: deps install  ## run all tests (TESTS=tests/core for a part, JOBS=2 at a time)
+test: named-tests deps install  ## run all tests (TESTS=tests/core for a part, JOBS=2 at a time)
 	@$(VENV)/python -m pytest -n $(JOBS) --dist loadgroup $(TESTS)
+
+named-tests:
+	@for test in $(TESTS); do test -e "$${test%%::*}" || { echo "make test: there is no $$test here" >&2; exit 2; }; done
 
 versions:  ## print the versions of everything, for a report
 	@$(PYTHON) tools/versions.py
