@@ -17,6 +17,14 @@ PUBLIC_FUNCTIONS = {
     "preview_document(document bigint, strategy text, overrides jsonb, collection text)": ("s", False, "u"),
     "preview_document(document text, strategy text, overrides jsonb, collection text)": ("s", False, "u"),
     "create_tables(schema text, dimensions integer, vector_type text, index text)": ("v", False, "u"),
+    "what_if(strategy text, overrides jsonb, collection text)": ("s", False, "u"),
+    "what_if_total(strategy text, overrides jsonb, collection text)": ("s", False, "u"),
+    "rechunk(IN strategy text, IN batch_size integer, IN collection text)": ("v", False, "u"),
+    "remove_chunks(strategy text, collection text)": ("v", False, "u"),
+    "compare(document bigint, strategy_a text, strategy_b text, collection text)": ("s", False, "u"),
+    "compare(document text, strategy_a text, strategy_b text, collection text)": ("s", False, "u"),
+    "compare_total(document bigint, strategy_a text, strategy_b text, collection text)": ("s", False, "u"),
+    "compare_total(document text, strategy_a text, strategy_b text, collection text)": ("s", False, "u"),
 }
 MEMBERS = """
     SELECT d.classid, d.objid FROM pg_depend d JOIN pg_extension x ON x.oid = d.refobjid
@@ -57,7 +65,15 @@ def test_public_functions(functions):
 def test_every_function_pins_its_search_path(functions):
     assert len(functions) > len(PUBLIC_FUNCTIONS)
     for row in functions:
-        assert "search_path=pg_catalog, pg_temp" in (row["proconfig"] or []), row["signature"]
+        if row["prokind"] == "f":
+            assert "search_path=pg_catalog, pg_temp" in (row["proconfig"] or []), row["signature"]
+
+
+def test_procedures_can_commit(functions):
+    """With a SET clause or other rights they could not; test_rechunk.py shows that they pin their search_path."""
+    procedures = {row["proname"]: row for row in functions if row["prokind"] == "p"}
+    assert set(procedures) == {"rechunk"}
+    assert all(row["proconfig"] is None and not row["prosecdef"] for row in procedures.values())
 
 
 def test_every_function_has_a_comment(functions):
@@ -66,7 +82,13 @@ def test_every_function_has_a_comment(functions):
 
 def test_only_these_run_with_other_rights(functions):
     definer = {row["proname"] for row in functions if row["prosecdef"]}
-    assert definer == {"_adopt", "documents_pgchunk_before", "documents_pgchunk_after"}
+    assert definer == {
+        "_adopt",
+        "_strategies_written",
+        "documents_pgchunk_before",
+        "documents_pgchunk_after",
+        "documents_pgchunk_work",
+    }
 
 
 def test_only_these_are_closed_to_public(rows):
@@ -77,8 +99,10 @@ def test_only_these_are_closed_to_public(rows):
     )
     assert {row["proname"] for row in closed} == {
         "_ship_strategies",
+        "_strategies_written",
         "documents_pgchunk_before",
         "documents_pgchunk_after",
+        "documents_pgchunk_work",
     }
 
 
@@ -89,9 +113,9 @@ def test_bodies_are_one_call(functions):
             assert re.fullmatch(r"(return |)GD\['pgchunk'\]\.\w+\(plpy.*\)|    load\(.*\)", body), row["prosrc"]
 
 
-def test_trigger_functions_carry_neither_path_nor_version(functions):
+def test_functions_beside_the_tables_carry_neither_path_nor_version(functions):
     bodies = {row["prosrc"] for row in functions if "_pgchunk_" in row["proname"]}
-    assert len(bodies) == 2
+    assert len(bodies) == 3
     for body in bodies:
         assert not re.search(r"/|\d\.\d", body)
 
@@ -140,17 +164,19 @@ def test_views_run_with_the_callers_rights(rows):
         "chunk_histogram",
         "chunk_outliers",
         "chunk_coverage",
+        "chunk_stale",
     }
     assert all(row["reloptions"] == ["security_invoker=true"] for row in views)
 
 
 def test_user_tables_are_no_members(rows):
     members = rows(f"SELECT objid::regclass::text AS name FROM ({MEMBERS}) m WHERE classid = 'pg_class'::regclass")
-    assert {row["name"] for row in members} == {"pgchunk.strategies", "pgchunk.collections"}
+    assert {row["name"] for row in members} == {"pgchunk.strategies", "pgchunk.recipes", "pgchunk.collections"}
 
 
 def test_tables_of_the_extension_are_dumped(value):
     assert value("SELECT extconfig::regclass[]::text[] FROM pg_extension WHERE extname = 'pgchunk'") == [
         "pgchunk.strategies",
         "pgchunk.collections",
+        "pgchunk.recipes",
     ]

@@ -94,10 +94,32 @@ def test_an_edit_keeps_the_chunks_of_a_strategy_that_was_switched_off(db, insert
     assert len(chunks_of(document, "sections")) == 1
 
 
-def test_chunks_of_a_deleted_strategy_go_with_the_next_edit(db, insert, chunks_of, problems):
+@pytest.mark.parametrize(
+    "change",
+    ["DELETE FROM pgchunk.strategies", "UPDATE pgchunk.strategies SET name = 'other'"],
+    ids=["delete", "rename"],
+)
+def test_a_strategy_with_chunks_stays(db, insert, refused, change):
+    db.execute("INSERT INTO pgchunk.strategies (name, is_active) VALUES ('mine', true)")
+    insert("a", "# A\n\nx")
+    change += " WHERE name = 'mine'"
+    diagnostics = refused("55006", change)
+    assert "'mine'" in diagnostics.message_primary
+    assert "remove_chunks" in diagnostics.message_hint
+    db.execute("UPDATE pgchunk.strategies SET is_active = false WHERE name = 'mine'")
+    refused("55006", change)
+    db.execute("SELECT pgchunk.remove_chunks('mine')")
+    db.execute(change)
+
+
+def test_chunks_of_a_strategy_that_is_gone_go_with_the_next_edit(db, insert, chunks_of, problems):
+    """Its row can only be lost past the triggers."""
     db.execute("INSERT INTO pgchunk.strategies (name, is_active) VALUES ('mine', true)")
     document = insert("a", "# A\n\nx")
-    db.execute("DELETE FROM pgchunk.strategies WHERE name = 'mine'")
+    db.execute(
+        "SET session_replication_role = replica; DELETE FROM pgchunk.strategies WHERE name = 'mine';"
+        "RESET session_replication_role"
+    )
     assert len(chunks_of(document, "mine")) == 1
     assert problems() == ["a: strategy mine is not in pgchunk.strategies any more"]
     db.execute("UPDATE documents SET content = E'# A\\n\\ny'")

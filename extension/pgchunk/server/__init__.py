@@ -12,28 +12,40 @@ from pgchunk import server
 from pgchunk._version import __version__
 from pgchunk.errors import VersionMismatch
 from pgchunk.server.adoption import adopt
+from pgchunk.server.changes import rechunk, remove_chunks, strategies_written, what_if
 from pgchunk.server.checks import problems
+from pgchunk.server.comparison import compare, compare_total
 from pgchunk.server.database import Database
 from pgchunk.server.errors import reported
 from pgchunk.server.previews import count_tokens, outline, preview, preview_document
+from pgchunk.server.recipes import has_text
 from pgchunk.server.strategies import ship_strategies, strategies_after, strategies_before
 from pgchunk.server.tables import create_tables
 from pgchunk.server.triggers import after, before
+from pgchunk.server.worker import work
 
 __all__ = [
     "adopt",
     "after",
     "before",
+    "compare",
+    "compare_total",
     "count_tokens",
     "create_tables",
+    "has_text",
     "load",
     "outline",
     "preview",
     "preview_document",
     "problems",
+    "rechunk",
+    "remove_chunks",
     "ship_strategies",
     "strategies_after",
     "strategies_before",
+    "strategies_written",
+    "what_if",
+    "work",
 ]
 
 

@@ -44,7 +44,7 @@ def adopt(db: Database, documents: str, chunks: str, name: str, columns: str) ->
     pair = _pair(db, documents, chunks)
     registered = _register(db, pair, name, json.loads(columns))
     for handler, function in templates.functions(db, pair["schema"], pair["documents"]).items():
-        _check_function(db, function)
+        _check_function(db, f"{function}()")
         templates.run(
             db,
             "functions",
@@ -55,7 +55,21 @@ def adopt(db: Database, documents: str, chunks: str, name: str, columns: str) ->
                 "what": templates.HANDLERS[handler],
             },
         )
+    _make_worker(db, pair, registered)
     return registered
+
+
+def _make_worker(db: Database, pair: Row, collection: str) -> None:
+    function = templates.worker(db, pair["schema"], pair["documents"])
+    _check_function(db, f"{function}(jsonb)")
+    templates.run(db, "work", {"function": function, "owner": db.name(pair["owner"])})
+    db.fetch(
+        "UPDATE pgchunk.collections SET worker = $2::regprocedure WHERE name = $1"
+        " AND worker IS DISTINCT FROM $2::regprocedure",
+        ["text", "text"],
+        collection,
+        f"{function}(jsonb)",
+    )
 
 
 def _pair(db: Database, documents: str, chunks: str) -> Row:
@@ -141,11 +155,11 @@ def _check_function(db: Database, function: str) -> None:
         WHERE p.oid = to_regprocedure($1)
         """,
         ["text"],
-        f"{function}()",
+        function,
     )
     if rows and not rows[0]["is_ours"]:
         raise NameTaken(
-            f"function {function}() exists already",
-            detail="pgchunk makes a trigger function of this name, and did not make this one.",
-            hint=f"Look at it, then rename it or DROP FUNCTION {function}().",
+            f"function {function} exists already",
+            detail="pgchunk makes a function of this name, and did not make this one.",
+            hint=f"Look at it, then rename it or DROP FUNCTION {function}.",
         )

@@ -24,6 +24,8 @@ class Plpy(Protocol):
     def execute(self, plan: Any, arguments: Sequence[Any] = ...) -> Iterable[Row]: ...
     def quote_ident(self, name: str) -> str: ...
     def notice(self, message: str, **fields: str) -> None: ...
+    def warning(self, message: str, **fields: str) -> None: ...
+    def commit(self) -> None: ...
     def error(self, message: str, **fields: str) -> NoReturn: ...
 
 
@@ -63,6 +65,18 @@ class Database:
         """Tells the client something."""
         self._plpy.notice(message)
 
+    def warning(self, message: str) -> None:
+        """Warns the client."""
+        self._plpy.warning(message)
+
+    def commit(self) -> None:
+        """Commits and begins a transaction; only in a procedure that was called outside of one."""
+        self._plpy.commit()
+
+    def pin_search_path(self) -> None:
+        """Gives the rest of the transaction the search_path that all our functions have."""
+        self.fetch("SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true)")
+
     def debug1(self, message: str) -> None:
         """Writes a log line at DEBUG1."""
         self.fetch("SELECT pgchunk._debug1($1)", ["text"], message)
@@ -78,3 +92,8 @@ class Database:
 def array_literal(items: Iterable[str]) -> str:
     """An SQL array of texts, as its own literal."""
     return "{" + ",".join('"' + re.sub(r'(["\\])', r"\\\1", item) + '"' for item in items) + "}"
+
+
+def quoted_text(text: str) -> str:
+    """A text as it stands between the quotes of a literal."""
+    return text.replace("'", "''")

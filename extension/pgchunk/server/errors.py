@@ -28,6 +28,18 @@ class NotOwner(PgchunkError, PermissionError):
     sqlstate = "42501"
 
 
+class StrategyInUse(PgchunkError):
+    """Chunks of a strategy are in the way of what is to be done with it (object_in_use)."""
+
+    sqlstate = "55006"
+
+
+class InTransaction(PgchunkError):
+    """What commits was called inside a transaction (invalid_transaction_termination)."""
+
+    sqlstate = "2D000"
+
+
 class NameTaken(PgchunkError):
     """An object of this name exists and is not ours (duplicate_object)."""
 

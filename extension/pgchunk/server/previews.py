@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from pgchunk.chunker import Chunk, chunk
 from pgchunk.chunker import outline as core_outline
-from pgchunk.errors import UnknownDocument
-from pgchunk.server import collections, strategies, write
-from pgchunk.server.collections import Collection
-from pgchunk.server.database import Database, Row
-from pgchunk.server.errors import MissingColumn, reported
+from pgchunk.server import collections, documents, strategies, write
+from pgchunk.server.database import Database
+from pgchunk.server.documents import By
+from pgchunk.server.errors import reported
 from pgchunk.tokenizers import count_tokens as core_count_tokens
 
 _COLUMNS: Final = [field.name for field in fields(Chunk)]
@@ -54,7 +53,7 @@ def preview(
 @reported
 def preview_document(
     db: Database,
-    by: Literal["key", "uri"],
+    by: By,
     document: int | str | None,
     strategy: str | None,
     overrides: str | None,
@@ -72,28 +71,9 @@ def preview_document(
     pair = collections.named(db, collection)
     if document is None:
         return []
-    row = _document(db, pair, by, document)
+    row = documents.find(db, pair, by, document)
     chosen = strategies.chosen(db, pair.choice_of(row) if strategy is None else strategy, overrides)
     return _rows(write.chunk_row(db, pair, row, chosen))
-
-
-def _document(db: Database, pair: Collection, by: str, document: int | str) -> Row:
-    column, kind = (pair.key, pair.key_type) if by == "key" else (pair.uri, "text")
-    if column is None:
-        raise MissingColumn(
-            f"collection {pair.name!r} has no column with a URI",
-            detail="Its documents can only be named by their key.",
-        )
-    columns = (pair.key, pair.content, pair.title, pair.uri, pair.format, pair.metadata)
-    listed = ", ".join(db.name(one) for one in dict.fromkeys(columns) if one is not None)
-    rows = db.fetch(f"SELECT {listed} FROM {pair.documents} WHERE {db.name(column)} = $1 LIMIT 1", [kind], document)
-    if not rows:
-        raise UnknownDocument(
-            f"unknown document {document!r}",
-            detail=f"No row of {pair.documents} that you may read has this {column}.",
-            hint="A number is taken as the document's key, a text as its source_uri.",
-        )
-    return rows[0]
 
 
 def _rows(chunks: Sequence[Chunk]) -> list[Values]:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from pgchunk.errors import InvalidOption, UnknownStrategy
+from pgchunk.server import recipes
 from pgchunk.server.database import Database, Row
 from pgchunk.server.errors import reported
 from pgchunk.strategy import OPTION_NAMES, STRATEGIES, Strategy
@@ -30,6 +31,11 @@ class _Ours:
             yield
         finally:
             cls.writing = False
+
+
+def are_shipped() -> bool:
+    """Whether it is pgchunk itself that writes strategies just now."""
+    return _Ours.writing
 
 
 def active(db: Database) -> list[Strategy]:
@@ -86,14 +92,22 @@ def chosen(db: Database, name: str | None, overrides: str | None) -> Strategy:
     return strategy.with_overrides(**options)
 
 
+def of_row(row: Row) -> Strategy:
+    """The strategy of a row of pgchunk.strategies.
+
+    Raises:
+        InvalidOption: an option is out of its range.
+    """
+    return Strategy.from_mapping(row["name"], {option: row[option] for option in OPTION_NAMES})
+
+
 def _strategies(rows: Iterable[Row]) -> list[Strategy]:
     return [_parse(row["name"], row["options"]) for row in rows]
 
 
 @lru_cache(maxsize=64)
 def _parse(name: str, options: str) -> Strategy:
-    row = json.loads(options)
-    return Strategy.from_mapping(name, {option: row[option] for option in OPTION_NAMES})
+    return of_row(json.loads(options) | {"name": name})
 
 
 @reported
@@ -105,7 +119,7 @@ def strategies_before(db: Database, trigger: dict[str, Any]) -> str:
         TokenizerDataMissing: the tokenizer hf:NAME is not installed.
     """
     row = trigger["new"]
-    strategy = Strategy.from_mapping(row["name"], {option: row[option] for option in OPTION_NAMES})
+    strategy = of_row(row)
     restoring = trigger["event"] == "INSERT" and row["customized"]
     if strategy.tokenizer.startswith("hf:") and not restoring:
         get_tokenizer(strategy.tokenizer)  # better refused here than at the next document
@@ -140,6 +154,7 @@ def strategies_after(db: Database) -> None:
 def ship_strategies(db: Database) -> None:
     """Writes the shipped strategies; rows that somebody has customised keep their options."""
     with _Ours.write():
+        recipes.forget_shipped(db)
         for strategy in STRATEGIES.values():
             _ship(db, strategy)
     # An update of the chunker changes the recipe of every row; the trigger sets it anew.

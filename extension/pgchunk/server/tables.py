@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from pgchunk.server import collections, templates, vectors
+from pgchunk.server import collections, templates, vectors, views
 from pgchunk.server.adoption import COLUMNS
 from pgchunk.server.collections import STRATEGY_KEY
-from pgchunk.server.database import Database
+from pgchunk.server.database import Database, quoted_text
 from pgchunk.server.errors import InvalidArgument, MissingColumn, reported
 
 
@@ -43,7 +43,7 @@ def create_tables(
     if _exists(db, names["documents"]):
         _check_columns(db, names["documents"])
     else:
-        templates.run(db, "documents", names | {"chunks_text": _quoted_text(names["chunks"])})
+        templates.run(db, "documents", names | {"chunks_text": quoted_text(names["chunks"])})
     vector = vectors.column_type(db, dimensions, vector_type)
     if _exists(db, names["chunks"]):
         _tell_difference(db, names["chunks"], vector)
@@ -52,7 +52,7 @@ def create_tables(
             "vector": vector,
             "embedding_index": vectors.index_statement(db, names["chunks"], vector_type, index),
         }
-        text = {"documents_text": _quoted_text(names["documents"]), "key": "id", "key_type": "bigint"}
+        text = {"documents_text": quoted_text(names["documents"]), "key": "id", "key_type": "bigint"}
         templates.run(db, "chunks", names | made | text)
     name = db.fetch(
         "SELECT pgchunk._adopt($1::regclass, $2::regclass, $3, $4) AS name",
@@ -86,29 +86,12 @@ def _finish(db: Database, name: str) -> None:
             "rechunk": " OR ".join(rechunk),
         },
     )
-    templates.run(db, "views", _view_names(db, collection))
+    names = templates.views(db, *_parts(db, collection.chunks)) | views.columns(db, collection)
+    templates.run(db, "views", names | {"stale_query": views.stale(db, collection)})
 
 
 def _differs(expression: str) -> str:
     return f"(OLD.{expression}) IS DISTINCT FROM (NEW.{expression})"
-
-
-def _view_names(db: Database, collection: collections.Collection) -> dict[str, str]:
-    def column(name: str | None, missing: str) -> str:
-        return f"d.{db.name(name)}" if name else missing
-
-    metadata = collection.metadata
-    return templates.views(db, *_parts(db, collection.chunks)) | {
-        "documents": collection.documents,
-        "chunks": collection.chunks,
-        "key": db.name(collection.key),
-        "uri": db.name(collection.uri or collection.key),
-        "content": db.name(collection.content),
-        "title": column(collection.title, "''"),
-        "format": column(collection.format, "'markdown'"),
-        "hash": column(collection.content_hash, "NULL"),
-        "choice": f"(d.{db.name(metadata)} ->> '{STRATEGY_KEY}')" if metadata else "NULL::text",
-    }
 
 
 def _check_columns(db: Database, documents: str) -> None:
@@ -163,7 +146,3 @@ def _collection_name(db: Database, schema: str, documents: str) -> str:
         documents,
     )
     return schema if taken else "default"
-
-
-def _quoted_text(text: str) -> str:
-    return text.replace("'", "''")

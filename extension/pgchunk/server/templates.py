@@ -12,7 +12,9 @@ from pgchunk.server.database import Database
 
 _FOLDER: Final = Path(__file__).resolve().parent.parent / "templates"
 _NAME_BYTES: Final = 63
-_VIEWS: Final = ("quality", "histogram", "outliers", "coverage")
+_VIEWS: Final = ("quality", "histogram", "outliers", "coverage", "stale")
+#: The function through which chunks are written on demand, by its handler.
+WORKER: Final = "work"
 #: Trigger functions, which are named for their handler, and what they do.
 HANDLERS: Final = {
     "before": "fills in title, content_hash and time of change",
@@ -25,13 +27,22 @@ def _template(name: str) -> Template:
     return Template((_FOLDER / f"{name}.sql").read_text(encoding="utf-8"))
 
 
+def text(template: str, names: Mapping[str, str]) -> str:
+    return _template(template).substitute(names)
+
+
 def run(db: Database, template: str, names: Mapping[str, str]) -> None:
-    db.run(_template(template).substitute(names))
+    db.run(text(template, names))
 
 
 def functions(db: Database, schema: str, documents: str) -> dict[str, str]:
     """Names of a documents table's trigger functions by handler."""
     return {handler: _derived(db, schema, documents, f"_pgchunk_{handler}") for handler in HANDLERS}
+
+
+def worker(db: Database, schema: str, documents: str) -> str:
+    """Name of a documents table's worker function."""
+    return _derived(db, schema, documents, f"_pgchunk_{WORKER}")
 
 
 def views(db: Database, schema: str, chunks: str) -> dict[str, str]:

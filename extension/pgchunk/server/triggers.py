@@ -65,7 +65,7 @@ def after(db: Database, trigger: dict[str, Any]) -> None:
         NotOwner: the function runs as another role than the chunk table's owner.
     """
     collection = _collection(db, trigger)
-    _check_owner(collection)
+    check_owner(collection)
     new, old = trigger["new"], trigger["old"]
     choice = collection.choice_of(new)
     wanted = strategies.active(db) if choice is None else [strategies.named(db, choice)]
@@ -84,7 +84,7 @@ def _collection(db: Database, trigger: dict[str, Any]) -> Collection:
     return collections.of_table(db, int(trigger["relid"]))
 
 
-def _check_owner(collection: Collection) -> None:
+def check_owner(collection: Collection) -> None:
     """The trigger function has its owner's rights, and lends them to nobody else's table.
 
     Raises:

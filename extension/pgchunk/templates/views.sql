@@ -100,3 +100,8 @@ CROSS JOIN LATERAL (
 ) AS p;
 COMMENT ON VIEW $coverage IS
     'Whether the stored chunks of each document and strategy keep the laws: verbatim slices, nothing left out, within budget, in order';
+
+CREATE OR REPLACE VIEW $stale WITH (security_invoker = true) AS
+$stale_query;
+COMMENT ON VIEW $stale IS
+    'Documents and strategies whose chunks are not what they would be if they were made now, with the reasons, what changed and the remedy';
