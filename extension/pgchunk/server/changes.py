@@ -125,7 +125,7 @@ def remove_chunks(db: Database, strategy: str | None, collection: str | None) ->
     elif not removed:
         raise StrategyInUse(
             f"{left} documents call for the chunks of strategy {strategy!r}",
-            detail="A strategy is called for by documents that choose it, and while it is active by those that choose none.",
+            detail="Documents call for a strategy that they choose; those that choose none, for the active ones.",
             hint="First run UPDATE pgchunk.strategies SET is_active = false for it; documents that choose it in their "
             "metadata keep it until they do not.",
         )
