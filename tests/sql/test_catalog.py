@@ -25,6 +25,9 @@ PUBLIC_FUNCTIONS = {
     "compare(document text, strategy_a text, strategy_b text, collection text)": ("s", False, "u"),
     "compare_total(document bigint, strategy_a text, strategy_b text, collection text)": ("s", False, "u"),
     "compare_total(document text, strategy_a text, strategy_b text, collection text)": ("s", False, "u"),
+    "carry_row_security(collection text)": ("v", False, "u"),
+    "drop_row_security(collection text)": ("v", False, "u"),
+    "upgrade_tables(collection text)": ("v", False, "u"),
 }
 MEMBERS = """
     SELECT d.classid, d.objid FROM pg_depend d JOIN pg_extension x ON x.oid = d.refobjid

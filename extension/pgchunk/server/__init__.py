@@ -19,19 +19,23 @@ from pgchunk.server.database import Database
 from pgchunk.server.errors import reported
 from pgchunk.server.previews import count_tokens, outline, preview, preview_document
 from pgchunk.server.recipes import has_text
+from pgchunk.server.row_security import carry_row_security, drop_row_security
 from pgchunk.server.strategies import ship_strategies, strategies_after, strategies_before
 from pgchunk.server.tables import create_tables
 from pgchunk.server.triggers import after, before
+from pgchunk.server.upgrade import upgrade_tables
 from pgchunk.server.worker import work
 
 __all__ = [
     "adopt",
     "after",
     "before",
+    "carry_row_security",
     "compare",
     "compare_total",
     "count_tokens",
     "create_tables",
+    "drop_row_security",
     "has_text",
     "load",
     "outline",
@@ -44,6 +48,7 @@ __all__ = [
     "strategies_after",
     "strategies_before",
     "strategies_written",
+    "upgrade_tables",
     "what_if",
     "work",
 ]

@@ -1,7 +1,8 @@
-"""Registering a pair of tables; runs with the rights of the extension's owner."""
+"""Registering a pair of tables, which needs more rights than their owner has; and the owner's consent to it."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from typing import Final
@@ -38,11 +39,13 @@ def adopt(db: Database, documents: str, chunks: str, name: str, columns: str) ->
         Name of the collection.
 
     Raises:
-        NotOwner: the caller may not act as the owner of both tables, or they have two owners.
+        NotOwner: the owner of both tables has not consented, or they have two owners.
         NameTaken: a function or collection of another's is in the way.
     """
     pair = _pair(db, documents, chunks)
-    registered = _register(db, pair, name, json.loads(columns))
+    parsed = json.loads(columns)
+    _take_consent(db, pair, name, parsed)
+    registered = _register(db, pair, name, parsed)
     for handler, function in templates.functions(db, pair["schema"], pair["documents"]).items():
         _check_function(db, f"{function}()")
         templates.run(
@@ -72,36 +75,72 @@ def _make_worker(db: Database, pair: Row, collection: str) -> None:
     )
 
 
-def _pair(db: Database, documents: str, chunks: str) -> Row:
-    """The two tables, seen to be the caller's own.
+def consent(db: Database, documents: str, chunks: str, name: str, columns: Mapping[str, str | None]) -> None:
+    """Says, with the rights of the caller, that adopt() may do just this.
 
-    The caller is the role of SET ROLE, or else the one that logged in: inside a SECURITY DEFINER function
-    current_user is the function's owner.
+    adopt() cannot know who calls it: session_user is another when the call stands in a function, or in an
+    expression that a superuser's REINDEX or ANALYZE evaluates. So the proof is a deed that only the tables' owner can
+    do, as in the schema a function of its own, whose body says to what it consents.
+
+    Raises:
+        NotOwner: the caller may not act as the owner of both tables.
     """
-    row = db.fetch(
+    pair = _pair(db, documents, chunks)
+    if not pair["is_theirs"]:
+        raise _not_owner(pair)
+    function, body = _consent(db, pair, name, columns)
+    templates.run(db, "consent", {"function": function, "body": body})
+
+
+def _take_consent(db: Database, pair: Row, name: str, columns: Mapping[str, str | None]) -> None:
+    """Sees that the tables' owner consents to just this, and takes the consent away: it holds once.
+
+    Raises:
+        NotOwner: it does not.
+    """
+    function, body = _consent(db, pair, name, columns)
+    given = db.fetch(
+        "SELECT 1 FROM pg_proc AS p WHERE p.oid = to_regprocedure($1) AND p.prosrc = $2"
+        " AND pg_has_role(p.proowner, $3::name, 'USAGE')",
+        ["text", "text", "text"],
+        f"{function}()",
+        body,
+        pair["owner"],
+    )
+    if not given or not pair["one_owner"]:
+        raise _not_owner(pair)
+    db.run(f"DROP FUNCTION {function}()")
+
+
+def _consent(db: Database, pair: Row, name: str, columns: Mapping[str, str | None]) -> tuple[str, str]:
+    """Name and body of the function that says so."""
+    terms = [str(pair["documents_oid"]), str(pair["chunks_oid"]), name, sorted(columns.items())]
+    digest = hashlib.sha256(json.dumps(terms).encode()).hexdigest()
+    return templates.consent(db, pair["schema"], pair["documents"]), f"SELECT '{digest}'"
+
+
+def _pair(db: Database, documents: str, chunks: str) -> Row:
+    """The two tables and their owner."""
+    return db.fetch(
         """
-        WITH caller AS (
-            SELECT CASE current_setting('role') WHEN 'none' THEN session_user::text
-                   ELSE current_setting('role') END AS name
-        )
         SELECT d.oid AS documents_oid, c.oid AS chunks_oid, n.nspname AS schema, d.relname AS documents,
-               pg_get_userbyid(d.relowner) AS owner, caller.name AS caller, d.relowner = c.relowner
-               AND pg_has_role(caller.name, d.relowner, 'USAGE') AS is_theirs
-        FROM caller, pg_class AS d JOIN pg_namespace AS n ON n.oid = d.relnamespace,
-             pg_class AS c
+               c.relname AS chunks, pg_get_userbyid(d.relowner) AS owner, d.relowner = c.relowner AS one_owner,
+               d.relowner = c.relowner AND pg_has_role(d.relowner, 'USAGE') AS is_theirs
+        FROM pg_class AS d JOIN pg_namespace AS n ON n.oid = d.relnamespace, pg_class AS c
         WHERE d.oid = $1::regclass AND c.oid = $2::regclass
         """,
         ["text", "text"],
         documents,
         chunks,
     )[0]
-    if not row["is_theirs"]:
-        raise NotOwner(
-            f"tables {documents} and {chunks} do not both belong to {row['caller']}",
-            detail=f"{documents} belongs to {row['owner']}. Chunks are written with the rights of the owner.",
-            hint="Run this as the owner of both tables, or as a member of that role.",
-        )
-    return row
+
+
+def _not_owner(pair: Row) -> NotOwner:
+    return NotOwner(
+        f"tables {pair['documents']} and {pair['chunks']} do not both belong to the caller",
+        detail=f"{pair['documents']} belongs to {pair['owner']}. Chunks are written with the rights of the owner.",
+        hint="Run this as the owner of both tables, or as a member of that role.",
+    )
 
 
 def _register(db: Database, pair: Row, name: str, columns: Mapping[str, str | None]) -> str:

@@ -10,6 +10,9 @@ from pgchunk._version import __version__
 from pgchunk.errors import UnknownCollection, VersionMismatch
 from pgchunk.server.database import Database, Row
 
+#: Name of the collection that is meant when none is named.
+DEFAULT: Final = "default"
+
 #: Key of a document's metadata that picks its strategy.
 STRATEGY_KEY: Final = "pgchunk.strategy"
 
@@ -101,13 +104,16 @@ def of_table(db: Database, relation: int) -> Collection:
 
 
 def named(db: Database, name: str | None) -> Collection:
-    """The collection of this name, or the only one there is.
+    """The collection of this name; without a name the one called default, or else the only one there is.
+
+    So a role that registers tables of its own does not disturb those who give no name.
 
     Raises:
-        UnknownCollection: there is none of this name, none at all, or several and no name was given.
+        UnknownCollection: there is none of this name, none at all, or several, none of them called default.
     """
-    rows = db.fetch(_QUERY + f"WHERE (c.name = $1 OR $1 IS NULL) AND {_EXISTS} LIMIT 2", ["text"], name)
-    if len(rows) != 1:
+    query = _QUERY + f"WHERE (c.name = $1 OR $1 IS NULL) AND {_EXISTS} ORDER BY c.name <> '{DEFAULT}' LIMIT 2"
+    rows = db.fetch(query, ["text"], name)
+    if not rows or (len(rows) > 1 and rows[0]["name"] != DEFAULT):
         raise _unknown(db, name)
     return _collection(rows[0])
 

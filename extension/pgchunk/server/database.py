@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Final, NoReturn, Protocol
 
 Row = dict[str, Any]
@@ -22,6 +23,7 @@ class Plpy(Protocol):
 
     def prepare(self, query: str, argtypes: Sequence[str]) -> Any: ...
     def execute(self, plan: Any, arguments: Sequence[Any] = ...) -> Iterable[Row]: ...
+    def subtransaction(self) -> AbstractContextManager[Any]: ...
     def quote_ident(self, name: str) -> str: ...
     def notice(self, message: str, **fields: str) -> None: ...
     def warning(self, message: str, **fields: str) -> None: ...
@@ -56,6 +58,17 @@ class Database:
     def run(self, script: str) -> None:
         """Runs statements that are not worth a plan."""
         self._plpy.execute(script)
+
+    def run_unless(self, sqlstate: str, script: str) -> bool:
+        """Runs statements; False, with nothing done, when they fail with this SQLSTATE."""
+        try:
+            with self._plpy.subtransaction():
+                self._plpy.execute(script)
+        except Exception as error:  # plpy's own classes are known inside the server only
+            if getattr(error, "sqlstate", None) != sqlstate:
+                raise
+            return False
+        return True
 
     def name(self, *parts: str) -> str:
         """A qualified name, quoted."""

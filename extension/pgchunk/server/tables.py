@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from itertools import chain, count
 
-from pgchunk.server import collections, templates, vectors, views
+from pgchunk.server import adoption, collections, templates, vectors, views
 from pgchunk.server.adoption import COLUMNS
 from pgchunk.server.collections import STRATEGY_KEY
 from pgchunk.server.database import Database, quoted_text
@@ -54,19 +56,35 @@ def create_tables(
         }
         text = {"documents_text": quoted_text(names["documents"]), "key": "id", "key_type": "bigint"}
         templates.run(db, "chunks", names | made | text)
-    name = db.fetch(
+    name = _collection_name(db, schema, names["documents"])
+    return finish(db, names["documents"], names["chunks"], name, COLUMNS)
+
+
+def finish(db: Database, documents: str, chunks: str, name: str, columns: Mapping[str, str | None]) -> str:
+    """Registers a pair of tables and makes their trigger functions, triggers and views, or makes them anew.
+
+    Args:
+        documents, chunks: the tables, qualified and quoted.
+        name: of the collection; a pair that is registered keeps the name it has.
+        columns: the column names of pgchunk.collections.
+
+    Returns:
+        Name of the collection.
+    """
+    adoption.consent(db, documents, chunks, name, columns)
+    registered = db.fetch(
         "SELECT pgchunk._adopt($1::regclass, $2::regclass, $3, $4) AS name",
         ["text", "text", "text", "jsonb"],
-        names["documents"],
-        names["chunks"],
-        _collection_name(db, schema, names["documents"]),
-        json.dumps(COLUMNS),
+        documents,
+        chunks,
+        name,
+        json.dumps(columns),
     )[0]["name"]
-    _finish(db, str(name))
-    return str(name)
+    _make_own(db, str(registered))
+    return str(registered)
 
 
-def _finish(db: Database, name: str) -> None:
+def _make_own(db: Database, name: str) -> None:
     """Makes what belongs to the caller: triggers and views."""
     collection = collections.named(db, name)
     columns = (collection.content, collection.title, collection.uri, collection.format, collection.metadata)
@@ -75,7 +93,7 @@ def _finish(db: Database, name: str) -> None:
     rechunk = [_differs(db.name(one)) for one in texts if one]
     if collection.metadata:
         rechunk.append(_differs(f"{db.name(collection.metadata)} ->> '{STRATEGY_KEY}'"))
-    functions = templates.functions(db, *_parts(db, collection.documents))
+    functions = templates.functions(db, *templates.parts(db, collection.documents))
     templates.run(
         db,
         "triggers",
@@ -86,8 +104,8 @@ def _finish(db: Database, name: str) -> None:
             "rechunk": " OR ".join(rechunk),
         },
     )
-    names = templates.views(db, *_parts(db, collection.chunks)) | views.columns(db, collection)
-    templates.run(db, "views", names | {"stale_query": views.stale(db, collection)})
+    names = templates.views(db, *templates.parts(db, collection.chunks)) | views.columns(db, collection)
+    views.make(db, collection, names | {"stale_query": views.stale(db, collection)})
 
 
 def _differs(expression: str) -> str:
@@ -122,27 +140,18 @@ def _tell_difference(db: Database, chunks: str, vector: str) -> None:
         db.notice(f"table {chunks} exists with embeddings of type {found} and stays as it is")
 
 
-def _parts(db: Database, table: str) -> tuple[str, str]:
-    """Schema and name of a table, unquoted."""
-    row = db.fetch(
-        "SELECT n.nspname, t.relname FROM pg_class AS t JOIN pg_namespace AS n ON n.oid = t.relnamespace"
-        " WHERE t.oid = $1::regclass",
-        ["text"],
-        table,
-    )[0]
-    return row["nspname"], row["relname"]
-
-
 def _exists(db: Database, table: str) -> bool:
     return bool(db.fetch("SELECT 1 WHERE to_regclass($1) IS NOT NULL", ["text"], table))
 
 
 def _collection_name(db: Database, schema: str, documents: str) -> str:
-    """'default' for the first pair, then the schema's name."""
-    taken = db.fetch(
-        "SELECT 1 FROM pgchunk.collections AS c JOIN pg_class AS t ON t.oid = c.documents"
-        " WHERE c.name = 'default' AND c.documents <> $1::regclass",
+    """'default' for the first pair, then the schema's name, with a number behind when another has taken that."""
+    rows = db.fetch(
+        "SELECT c.name FROM pgchunk.collections AS c JOIN pg_class AS t ON t.oid = c.documents"
+        " WHERE c.documents <> $1::regclass",
         ["text"],
         documents,
     )
-    return schema if taken else "default"
+    taken = {row["name"] for row in rows}
+    numbered = (f"{schema}_{number}" for number in count(2))
+    return next(name for name in chain((collections.DEFAULT, schema), numbered) if name not in taken)

@@ -10,7 +10,7 @@ from typing import Final
 
 from pgchunk.server.database import Database
 
-_FOLDER: Final = Path(__file__).resolve().parent.parent / "templates"
+FOLDER: Final = Path(__file__).resolve().parent.parent / "templates"
 _NAME_BYTES: Final = 63
 _VIEWS: Final = ("quality", "histogram", "outliers", "coverage", "stale")
 #: The function through which chunks are written on demand, by its handler.
@@ -24,15 +24,27 @@ HANDLERS: Final = {
 
 @cache
 def _template(name: str) -> Template:
-    return Template((_FOLDER / f"{name}.sql").read_text(encoding="utf-8"))
+    return Template((FOLDER / f"{name}.sql").read_text(encoding="utf-8"))
 
 
 def text(template: str, names: Mapping[str, str]) -> str:
+    """A template with the names put in."""
     return _template(template).substitute(names)
 
 
 def run(db: Database, template: str, names: Mapping[str, str]) -> None:
     db.run(text(template, names))
+
+
+def parts(db: Database, table: str) -> tuple[str, str]:
+    """Schema and name of a table, unquoted."""
+    row = db.fetch(
+        "SELECT n.nspname, t.relname FROM pg_class AS t JOIN pg_namespace AS n ON n.oid = t.relnamespace"
+        " WHERE t.oid = $1::regclass",
+        ["text"],
+        table,
+    )[0]
+    return row["nspname"], row["relname"]
 
 
 def functions(db: Database, schema: str, documents: str) -> dict[str, str]:
@@ -43,6 +55,11 @@ def functions(db: Database, schema: str, documents: str) -> dict[str, str]:
 def worker(db: Database, schema: str, documents: str) -> str:
     """Name of a documents table's worker function."""
     return _derived(db, schema, documents, f"_pgchunk_{WORKER}")
+
+
+def consent(db: Database, schema: str, documents: str) -> str:
+    """Name of the function by which a documents table's owner consents to be adopted."""
+    return _derived(db, schema, documents, "_pgchunk_consent")
 
 
 def views(db: Database, schema: str, chunks: str) -> dict[str, str]:
