@@ -11,7 +11,7 @@ JOBS ?= 2
 export PYTHONDONTWRITEBYTECODE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: named-tests help deps venv data install serve stop demo test versions laws lint format dist clean
+.PHONY: named-tests help deps venv data install serve stop demo test versions laws replay lint format dist clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,6 +48,9 @@ versions:  ## print the versions of everything, for a report
 
 laws: data  ## check the laws of chunking on every file below CORPORA
 	@$(VENV)/python tests/laws.py $(CORPORA)
+
+replay: install  ## replay the edits of the file EDITS as UPDATEs: what is queued for embedding, and what is new
+	@$(VENV)/python tests/replay.py $(EDITS)
 
 lint: data  ## ruff, mypy --strict and the import contracts
 	@$(VENV)/ruff check .

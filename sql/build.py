@@ -4,8 +4,9 @@
     state/VERSION/NNN-topic.sql   tables, types and explicit drops: each runs once, in its version
     code/NN-topic.sql             functions, triggers, comments, grants: replaced as a whole at any time
 
-Install of a version is header + all state up to it + code. The step from the version before is header + the
-state of the new version + code. Postgres chains the steps.
+Install of a version is header + all state up to it + code. The step to it from an earlier version is header + the
+state of the versions between + code; there is one from every earlier version, so that nothing needs the scripts of
+versions that were left out.
 
 A line that holds only @PRELUDE@ becomes the text of prelude.py.in; @VERSION@ becomes the version.
 @PRIVATE_DIR@, the folder of the Python package, depends on the server and is filled in when the script is
@@ -96,14 +97,14 @@ def indented(text: str, margin: str) -> str:
 
 
 def scripts(sql: Path = SQL) -> dict[str, str]:
-    """File name to text of the current version's scripts: install and, if any, the step to it."""
+    """File name to text of the current version's scripts: install, and the step from each earlier version."""
     version = checkout.version()
     if version_key(version) < version_key(versions(sql)[-1]):
         raise SourceError(f"sql/state holds {versions(sql)[-1]}, and the control file says {version}")
     named = {f"pgchunk--{version}.sql": script(version, sql=sql)}
-    earlier = [one for one in versions(sql) if version_key(one) < version_key(version)]
-    if earlier:
-        named[f"pgchunk--{earlier[-1]}--{version}.sql"] = script(version, since=earlier[-1], sql=sql)
+    for earlier in versions(sql):
+        if version_key(earlier) < version_key(version):
+            named[f"pgchunk--{earlier}--{version}.sql"] = script(version, since=earlier, sql=sql)
     return named
 
 

@@ -2,9 +2,9 @@
 test.
 
 Where the server comes from: PGCHUNK_TEST_DSN names one (its role must be a superuser); --testcontainers
-starts one in a container; else a private cluster is made with the programs that `make deps` found. The
-cluster is made when the first test asks for it, so that the tests of the core need none; several workers
-share one.
+starts one in a container; else a private cluster is made with the programs that `make deps` found.
+PGCHUNK_TEST_TEMPLATE, a JSON list of scripts that each get a session, makes another template database. The
+cluster is made when the first test asks for it, so that the tests of the core need none; several workers share one.
 """
 
 from __future__ import annotations
@@ -146,8 +146,9 @@ def make_template(server: dict[str, str]) -> None:
     with psycopg.connect(server["dsn"], autocommit=True) as connection:
         connection.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(name)))
         connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-    with psycopg.connect(server["dsn"], dbname=name, autocommit=True) as connection:
-        connection.execute(TEMPLATE_SQL)
+    for script in json.loads(os.environ.get("PGCHUNK_TEST_TEMPLATE", json.dumps([TEMPLATE_SQL]))):
+        with psycopg.connect(server["dsn"], dbname=name, autocommit=True) as connection:
+            connection.execute(script)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
