@@ -213,7 +213,7 @@ def test_a_new_owner_adopts_again(db, owner, role):
     _, _ = owner
     heir, connection = role(db, "GRANT USAGE ON SCHEMA pgchunk TO {}", "GRANT ALL ON SCHEMA app TO {}")
     db.execute(f"ALTER TABLE app.documents OWNER TO {heir}; ALTER TABLE app.chunks OWNER TO {heir}")
-    for view in ("quality", "histogram", "outliers", "coverage"):
+    for view in ("quality", "histogram", "outliers", "coverage", "stale"):
         db.execute(f"ALTER VIEW app.chunk_{view} OWNER TO {heir}")
     with pytest.raises(psycopg.Error) as caught:
         connection.execute("INSERT INTO app.documents (source_uri, content) VALUES ('a', 'x')")
