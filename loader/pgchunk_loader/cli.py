@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
@@ -17,6 +16,7 @@ import typer
 
 from pgchunk import STRATEGIES, __version__
 from pgchunk_loader.files import File, Source, format_of
+from pgchunk_loader.options import parse_options
 from pgchunk_loader.problems import CANNOT_WORK, INTERRUPTED, SOME_SKIPPED, SkipError, UnusableError
 from pgchunk_loader.report import Report, Screen
 from pgchunk_loader.roots import open_root
@@ -31,8 +31,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-EXIT_STATUSES: Final = (
-    "Exit status: 0 all well; 1 some files were skipped; 2 wrong usage, or no server or extension there."
+#: What the exit status of each command means.
+LOAD_STATUSES: Final = (
+    "Exit status: 0 all well; 1 some files were skipped; 2 wrong usage, or no server, extension, tables or right to"
+    " use them; 130 interrupted."
+)
+PREVIEW_STATUSES: Final = "Exit status: 0 all well; 1 the file cannot be chunked; 2 wrong usage, or no such file."
+STATUS_STATUSES: Final = (
+    "Exit status: 0 all well; 2 wrong usage, or no server, extension, tables or right to read them."
 )
 MAX_CONNECTIONS: Final = 64
 _LINE_END: Final = re.compile(r"(?<!\n)\n(?!\n)")
@@ -87,16 +93,16 @@ StrategyName = Annotated[
     ),
 ]
 OutputFormat = Annotated[Format, typer.Option("--format", "-f", help="For a person or for a program.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Write only what went wrong.")]
-MaxBytes = Annotated[
-    int,
-    typer.Option(
-        metavar="SIZE",
-        parser=_size,
-        help="Skip longer files; bytes, or with kB, MB, GB; 8MB when not given.",
-        show_default=False,
-    ),
-]
+
+
+def _flag(*names: str, text: str) -> Any:
+    """An option without a value."""
+    return typer.Option(*names, help=text, metavar="")
+
+
+def _max_bytes(what: str) -> Any:
+    text = f"{what}; bytes, or with kB, MB, GB; 8MB when not given."
+    return typer.Option("--max-bytes", metavar="SIZE", parser=_size, help=text, show_default=False)
 
 
 @contextmanager
@@ -125,20 +131,25 @@ def _show_version(wanted: bool) -> None:
 def _main(
     version: Annotated[
         bool,
-        typer.Option("--version", is_eager=True, callback=_show_version, help="Print the version and exit."),
+        typer.Option(
+            "--version", is_eager=True, callback=_show_version, metavar="", help="Print the version and exit."
+        ),
     ] = False,
 ) -> None:
     pass
 
 
 @app.command(
-    epilog=EXIT_STATUSES,
+    epilog=LOAD_STATUSES,
     help=_help("""
     Load a directory, or one file, and keep the database in step with it.
 
     Files are known by their absolute path, or by --base-url and the path below the directory. An unchanged
     file costs no write. Loaded are *.md, *.markdown, *.mdx and *.txt; dotfiles and dot-directories are left
     out and symbolic links are never followed. Front matter becomes metadata.
+
+    The role needs USAGE on schema pgchunk and SELECT, INSERT and UPDATE on the table of documents; DELETE too
+    for --prune, and SELECT on that of chunks for their counts in the summary.
 
     Examples:
 
@@ -152,7 +163,15 @@ def _main(
     """),
 )
 def load(
-    path: Annotated[Path, typer.Argument(metavar="DIR", help="A directory, or one file.", show_default=False)],
+    path: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR",
+            help="A directory, or one file of whatever type.",
+            show_default=False,
+            readable=False,  # whether it can be read we say ourselves
+        ),
+    ],
     dsn: Dsn = "",
     collection: CollectionName = None,
     strategy: StrategyName = None,
@@ -167,25 +186,22 @@ def load(
     exclude: Annotated[
         list[str] | None, typer.Option(metavar="GLOB", help="Leave these out; a pattern as in .gitignore.")
     ] = None,
-    gitignore: Annotated[bool, typer.Option("--gitignore", help="Leave out what git ignores.")] = False,
-    hidden: Annotated[
-        bool, typer.Option("--hidden", help="Load dotfiles and dot-directories too, except .git.")
-    ] = False,
-    max_bytes: MaxBytes = DEFAULT_MAX_BYTES,
+    gitignore: Annotated[bool, _flag("--gitignore", text="Leave out what git ignores.")] = False,
+    hidden: Annotated[bool, _flag("--hidden", text="Load dotfiles and dot-directories too, except .git.")] = False,
+    max_bytes: Annotated[int, _max_bytes("Skip longer files")] = DEFAULT_MAX_BYTES,
     jobs: Annotated[
         int, typer.Option("--jobs", "-j", min=1, max=MAX_CONNECTIONS, help="Connections to write on.")
     ] = min(4, os.cpu_count() or 1),
-    prune: Annotated[
-        bool, typer.Option("--prune", help="Delete documents of this directory whose file is gone.")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Prune over 20 % without asking.")] = False,
-    watch: Annotated[bool, typer.Option("--watch", help="Go on, and load what changes.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", "-n", help="Show what would be chunked; uses no server.")
-    ] = False,
+    prune: Annotated[bool, _flag("--prune", text="Delete documents of this directory whose file is gone.")] = False,
+    yes: Annotated[bool, _flag("--yes", "-y", text="Prune over 20 % without asking.")] = False,
+    watch: Annotated[bool, _flag("--watch", text="Go on, and load what changes.")] = False,
+    dry_run: Annotated[bool, _flag("--dry-run", "-n", text="Show what would be chunked; uses no server.")] = False,
     output: OutputFormat = Format.TABLE,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Name what the rules leave out.")] = False,
-    quiet: Quiet = False,
+    verbose: Annotated[bool, _flag("--verbose", "-v", text="Name what the rules leave out.")] = False,
+    quiet: Annotated[
+        bool,
+        _flag("--quiet", "-q", text="No progress, notes or summary; problems, the plan of --dry-run and JSON stay."),
+    ] = False,
 ) -> None:
     screen = Screen(quiet=quiet, verbose=verbose, as_json=output is Format.JSON)
     with _exit_statuses(screen):
@@ -193,6 +209,8 @@ def load(
         source = Source(root, Rules(include or (), exclude or (), gitignore, max_bytes, hidden), only)
         if only is not None and (prune or watch):
             raise UnusableError("--prune and --watch need a directory", f"Give the directory of {only!r}.")
+        if only is not None and not source.rules.wants(only):
+            screen.warn(only, f"of no type that directories are searched for; taken as {format_of(only)}")
         if dry_run:
             if prune or watch:
                 raise UnusableError("--dry-run asks no server, so it cannot go with --prune or --watch")
@@ -225,9 +243,11 @@ def _load(source: Source, target: Target, screen: Screen, *, watch: bool) -> Non
 
 
 @app.command(
-    epilog=EXIT_STATUSES,
+    epilog=PREVIEW_STATUSES,
     help=_help("""
     Show the chunks that the database would make of a file; uses no server.
+
+    A *.txt file is plain text, any other is markdown.
 
     Examples:
 
@@ -239,22 +259,32 @@ def _load(source: Source, target: Target, screen: Screen, *, watch: bool) -> Non
     """),
 )
 def preview(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file, or - for standard input.")],
-    strategy: StrategyName = "default",
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file, or - for standard input.", readable=False)],
+    strategy: Annotated[
+        str,
+        typer.Option(
+            "--strategy", "-s", metavar="NAME", help="Chunk with this strategy.", autocompletion=_strategy_names
+        ),
+    ] = "default",
     option: Annotated[
         list[str] | None,
-        typer.Option("--option", "-o", metavar="NAME=VALUE", help="Change an option of the strategy."),
+        typer.Option(
+            "--option",
+            "-o",
+            metavar="NAME=VALUE",
+            help="Change an option of the strategy, such as max_tokens=256, split_levels=1,2 or include_title=no.",
+        ),
     ] = None,
-    full: Annotated[bool, typer.Option("--full", help="Write the whole text that would be embedded.")] = False,
-    max_bytes: MaxBytes = DEFAULT_MAX_BYTES,
+    full: Annotated[bool, _flag("--full", text="Write the whole text that would be embedded.")] = False,
+    max_bytes: Annotated[int, _max_bytes("Refuse a longer file")] = DEFAULT_MAX_BYTES,
     output: OutputFormat = Format.TABLE,
-    quiet: Quiet = False,
+    quiet: Annotated[bool, _flag("--quiet", "-q", text="The chunks only, without the line of totals.")] = False,
 ) -> None:
     from pgchunk_loader.plan import chunks_of, find_strategy, show_chunks
 
     screen = Screen(quiet=quiet, as_json=output is Format.JSON)
     with _exit_statuses(screen):
-        chosen = find_strategy(strategy or "default", _options(option or []))
+        chosen = find_strategy(strategy, parse_options(option or []))
         try:
             title, chunks = chunks_of(_one_file(file, max_bytes), chosen)
         except SkipError as skipped:
@@ -274,24 +304,13 @@ def _one_file(path: Path, max_bytes: int) -> File:
     return File(only, root.uri(only), text, format_of(only))
 
 
-def _options(given: list[str]) -> dict[str, Any]:
-    """Options of a strategy from NAME=VALUE: the value is JSON, or text when it is not."""
-    options: dict[str, Any] = {}
-    for each in given:
-        name, equals, value = each.partition("=")
-        if not equals:
-            raise UnusableError(f"--option {each!r} is not NAME=VALUE", "For instance: --option max_tokens=256")
-        try:
-            options[name.strip()] = json.loads(value)
-        except ValueError:
-            options[name.strip()] = value
-    return options
-
-
 @app.command(
-    epilog=EXIT_STATUSES,
+    epilog=STATUS_STATUSES,
     help=_help("""
-    Show what the database holds: documents, chunks, how many are stale or wait for an embedding.
+    Show what the database holds: documents, chunks, how many are stale or wait for an embedding, how many
+    documents miss chunks, and the statement to run then.
+
+    The role needs USAGE on schema pgchunk and SELECT on both tables.
 
     Examples:
 

@@ -22,6 +22,7 @@ from tenacity import (
 )
 
 from pgchunk_loader import queries
+from pgchunk_loader.metadata import STRATEGY_KEY
 from pgchunk_loader.problems import UnusableError
 
 T = TypeVar("T")
@@ -42,6 +43,19 @@ _NO_PRIVILEGE: Final = "42501"
 
 
 @dataclass(frozen=True, slots=True)
+class Needs:
+    """The rights on the tables that a command cannot do without; USAGE on schema pgchunk it always needs."""
+
+    documents: tuple[str, ...]
+    chunks: tuple[str, ...] = ()
+
+
+TO_LOAD: Final = Needs(("SELECT", "INSERT", "UPDATE"))
+TO_PRUNE: Final = Needs(("SELECT", "INSERT", "UPDATE", "DELETE"))
+TO_READ: Final = Needs(("SELECT",), ("SELECT",))
+
+
+@dataclass(frozen=True, slots=True)
 class Collection:
     """A pair of tables, found by name.
 
@@ -55,7 +69,6 @@ class Collection:
     names: dict[str, sql.Composable]
     metadata_column: str | None
     format_column: str | None
-    may_delete: bool
     may_select_chunks: bool
 
     def compose(self, query: LiteralString, **more: sql.Composable) -> bytes:
@@ -144,7 +157,9 @@ class Database:
 
 
 @asynccontextmanager
-async def open_database(dsn: str, name: str | None, connections: int, note: Note) -> AsyncIterator[Database]:
+async def open_database(
+    dsn: str, name: str | None, connections: int, note: Note, *, needs: Needs = TO_LOAD
+) -> AsyncIterator[Database]:
     """Connects, finds the collection, and keeps a pool open while the block runs.
 
     Args:
@@ -152,12 +167,13 @@ async def open_database(dsn: str, name: str | None, connections: int, note: Note
         name: of the collection; None: 'default', or the only one.
         connections: how many may be open at the same time.
         note: takes a line for a person.
+        needs: what this role must be allowed to do.
 
     Raises:
         UnusableError: no server, no extension, no tables, or no right to use them; the hint says what to run.
     """
     conninfo = checked_dsn(dsn)
-    collection = await _look_up(conninfo, name)
+    collection = await _look_up(conninfo, name, needs)
     logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
     pool = AsyncConnectionPool(
         conninfo,
@@ -198,19 +214,19 @@ _DSN_HINT: Final = (
 )
 
 
-async def _look_up(conninfo: str, name: str | None) -> Collection:
+async def _look_up(conninfo: str, name: str | None, needs: Needs) -> Collection:
     try:
         connection = await AsyncConnection.connect(conninfo, autocommit=True, row_factory=dict_row)
     except psycopg.OperationalError as error:
         raise UnusableError(f"no connection: {' '.join(str(error).split())}", _DSN_HINT) from None
     try:
         async with connection:
-            return await _find_collection(connection, name)
+            return await _find_collection(connection, name, needs)
     except psycopg.Error as error:
         raise as_unusable(error) from error
 
 
-async def _find_collection(connection: AsyncConnection[dict[str, Any]], name: str | None) -> Collection:
+async def _find_collection(connection: AsyncConnection[dict[str, Any]], name: str | None, needs: Needs) -> Collection:
     installed = await (await connection.execute(queries.INSTALLED)).fetchone()
     if installed is None:
         database = connection.info.dbname
@@ -225,15 +241,27 @@ async def _find_collection(connection: AsyncConnection[dict[str, Any]], name: st
         )
     rows = await (await connection.execute(queries.COLLECTION)).fetchall()
     row = _choose(rows, name)
-    missing = [right for right in ("select", "insert", "update") if not row[f"may_{right}"]]
-    if missing:
-        table = f"{quoted(row['documents_schema'])}.{quoted(row['documents_table'])}"
-        rights = ", ".join(missing).upper()
-        raise UnusableError(
-            f"role {installed['role']!r} lacks {rights} on table {table}",
-            f"As the owner run: GRANT SELECT, INSERT, UPDATE ON {table} TO {quoted(installed['role'])}",
-        )
+    _check_rights(row, needs, installed["role"])
     return _collection(row)
+
+
+def _check_rights(row: dict[str, Any], needs: Needs, role: str) -> None:
+    """Looks for each right that is needed before it is used, to name them all at once."""
+    lacking, grants = [], []
+    for table, rights, suffix in (("documents", needs.documents, ""), ("chunks", needs.chunks, "_chunks")):
+        schema = quoted(row[f"{table}_schema"])
+        name = f"{schema}.{quoted(row[f'{table}_table'])}"
+        if rights and not row[f"may_use_{table}"]:
+            lacking.append(f"USAGE on schema {schema}")
+            grants.append(f"GRANT USAGE ON SCHEMA {schema} TO {quoted(role)}")
+        if missing := [right for right in rights if not row[f"may_{right.lower()}{suffix}"]]:
+            lacking.append(f"{', '.join(missing)} on table {name}")
+            grants.append(f"GRANT {', '.join(rights)} ON {name} TO {quoted(role)}")
+    if lacking:
+        raise UnusableError(
+            f"role {role!r} lacks {' and '.join(dict.fromkeys(lacking))}",
+            f"As the owner run: {'; '.join(dict.fromkeys(grants))}",
+        )
 
 
 def _choose(rows: list[dict[str, Any]], name: str | None) -> dict[str, Any]:
@@ -271,12 +299,13 @@ def _collection(row: dict[str, Any]) -> Collection:
     for name in ("format", "metadata"):
         column = row[f"{name}_column"]
         names[name] = identifier("d", column) if column else sql.NULL
+    choice = sql.SQL("({} ->> {})").format(names["metadata"], sql.Literal(STRATEGY_KEY))
+    names["choice"] = choice if row["metadata_column"] else sql.SQL("NULL::text")
     return Collection(
         name=row["name"],
         names=names,
         metadata_column=row["metadata_column"],
         format_column=row["format_column"],
-        may_delete=row["may_delete"],
         may_select_chunks=row["may_select_chunks"],
     )
 

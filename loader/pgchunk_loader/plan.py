@@ -13,6 +13,7 @@ from pgchunk.frontmatter import FrontMatterError
 from pgchunk.title import derive_title
 from pgchunk_loader.files import File, Source
 from pgchunk_loader.metadata import STRATEGY_KEY, metadata_of
+from pgchunk_loader.options import HOW_TO_WRITE
 from pgchunk_loader.problems import SkipError, UnusableError
 from pgchunk_loader.report import Screen, plural, printable, table
 
@@ -64,7 +65,10 @@ def find_strategy(name: str, overrides: Mapping[str, Any] | None = None) -> Stra
     try:
         return STRATEGIES[name].with_overrides(**(overrides or {}))
     except PgchunkError as error:
-        raise unusable(error) from error
+        problem = unusable(error)
+        if overrides:
+            problem.hint = f"{problem.hint} {HOW_TO_WRITE}" if problem.hint else HOW_TO_WRITE
+        raise problem from error
 
 
 def unusable(error: PgchunkError) -> UnusableError:

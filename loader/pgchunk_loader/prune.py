@@ -40,10 +40,8 @@ def check_can_prune(database: Database, root: Root) -> None:
     """Refuses before anything is written.
 
     Raises:
-        UnusableError: this role may not delete, or the documents do not say which base URL they came from.
+        UnusableError: the documents do not say which base URL they came from.
     """
-    if not database.collection.may_delete:
-        raise UnusableError("this role may not delete documents", "Grant DELETE on the table, or load without --prune.")
     if root.base_url is not None and database.collection.metadata_column is None:
         raise UnusableError(
             "with --base-url, --prune needs the documents' metadata column, which records the root",

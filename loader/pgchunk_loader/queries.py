@@ -24,7 +24,9 @@ COLLECTION: Final = """
            has_any_column_privilege(d.oid, 'INSERT') AS may_insert,
            has_any_column_privilege(d.oid, 'UPDATE') AS may_update,
            has_table_privilege(d.oid, 'DELETE') AS may_delete,
-           has_table_privilege(ch.oid, 'SELECT') AS may_select_chunks
+           has_schema_privilege(dn.oid, 'USAGE') AS may_use_documents,
+           has_table_privilege(ch.oid, 'SELECT') AS may_select_chunks,
+           has_schema_privilege(cn.oid, 'USAGE') AS may_use_chunks
     FROM pgchunk.collections AS c
     LEFT JOIN pg_catalog.pg_class AS d ON d.oid = c.documents
     LEFT JOIN pg_catalog.pg_namespace AS dn ON dn.oid = d.relnamespace
@@ -64,18 +66,30 @@ TOTALS: Final = """
            (SELECT count(*) FROM {chunks}) AS chunks
 """
 
-#: A chunk is stale when its strategy would be applied differently now, or is gone.
+#: A chunk is stale when its strategy would be applied differently now, or is gone. Missing are documents with a text
+#: that have no chunks of a strategy that their metadata name or, when those name none, that is active.
 BY_STRATEGY: Final = """
+    WITH missing AS (
+        SELECT s.name, count(*) AS documents
+        FROM {documents} AS d
+        JOIN pgchunk.strategies AS s ON s.name = {choice} OR (s.is_active AND {choice} IS NULL)
+        WHERE NOT EXISTS (SELECT FROM {chunks} AS c WHERE c.document_id = d.{key} AND c.strategy = s.name)
+            AND pgchunk._has_text(d.{content}, coalesce({format}, 'markdown'))
+        GROUP BY s.name
+    )
     SELECT coalesce(s.name, c.strategy) AS strategy,
            coalesce(s.is_active, false) AS active,
            count(DISTINCT c.document_id) AS documents,
            count(c.id) AS chunks,
            coalesce(sum(c.token_count), 0)::bigint AS tokens,
            count(c.id) FILTER (WHERE s.recipe_hash IS DISTINCT FROM c.recipe_hash) AS stale,
-           count(c.id) FILTER (WHERE c.embedding IS NULL) AS not_embedded
+           coalesce(m.documents, 0) AS missing,
+           count(c.id) FILTER (WHERE c.embedding IS NULL) AS not_embedded,
+           s.name IS NULL AS is_gone
     FROM pgchunk.strategies AS s
     FULL JOIN {chunks} AS c ON c.strategy = s.name
-    GROUP BY coalesce(s.name, c.strategy), coalesce(s.is_active, false)
-    HAVING count(c.id) > 0 OR coalesce(s.is_active, false)
+    LEFT JOIN missing AS m ON m.name = s.name
+    GROUP BY coalesce(s.name, c.strategy), s.name, s.is_active, m.documents
+    HAVING count(c.id) > 0 OR s.is_active OR m.documents > 0
     ORDER BY strategy
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from collections import Counter
@@ -19,11 +20,24 @@ from pgchunk_loader.problems import ALL_WELL, SOME_SKIPPED, SkipError
 
 #: Seconds between two lines of progress where there is no terminal.
 LINE_EVERY: Final = 5.0
+#: Control characters, line and paragraph separators, embedded, overriding or isolated directions, surrogates.
+_UNPRINTABLE: Final = re.compile(r"[\0-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def printable(text: str) -> str:
-    """A text on one line of any terminal: control characters, line ends and undecodable bytes as escapes."""
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+    """A text on one line of any terminal.
+
+    What would end the line, steer the terminal or turn the order of characters round is escaped, and so are the bytes
+    of a name that is not UTF-8, as \\xff. Joiners and rare spaces stay: words and emoji are made with them.
+    """
+    return _UNPRINTABLE.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    char = match[0]
+    if "\udc80" <= char <= "\udcff":
+        return f"\\x{ord(char) - 0xDC00:02x}"
+    return char.encode("unicode_escape").decode()
 
 
 def plural(count: int, noun: str) -> str:
@@ -94,7 +108,7 @@ class Screen:
     """Writes what a person or a program reads.
 
     Args:
-        quiet: only what went wrong is written.
+        quiet: only what went wrong and what was asked for is written: no progress, no notes, no summary.
         verbose: what the rules leave out is named as well.
         as_json: results are JSON.
     """
@@ -107,26 +121,31 @@ class Screen:
         self._console = Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
         self._last_line = time.monotonic()
 
-    def note(self, line: str) -> None:
-        """A line for a person on standard error, above the progress bar if there is one."""
+    def tell(self, line: str) -> None:
+        """A line that a person has to see, on standard error, above the progress bar if there is one."""
         self._console.print(line)
+
+    def note(self, line: str) -> None:
+        """A line that a person may like to see; not with --quiet."""
+        if not self.quiet:
+            self.tell(line)
 
     def problem(self, message: str, hint: str | None = None) -> None:
         """An error and what to do about it."""
-        self.note(f"error: {message}")
+        self.tell(f"error: {message}")
         if hint:
-            self.note(f"hint: {hint}")
+            self.tell(f"hint: {hint}")
 
     def skip(self, path: str, skipped: SkipError) -> None:
         """Names a file that is not loaded though it should be, and counts it."""
         self.report.skipped.append((path, skipped.reason, skipped.detail))
         detail = f" ({skipped.detail})" if skipped.detail else ""
-        self.note(f"skipped: {printable(path)}: {skipped.reason}{detail}")
+        self.tell(f"skipped: {printable(path)}: {skipped.reason}{detail}")
 
     def warn(self, path: str, warning: str) -> None:
         """Names a document that was loaded, but not with all that its file says."""
         self.report.warnings.append((path, warning))
-        self.note(f"warning: {printable(path)}: {printable(warning)}")
+        self.tell(f"warning: {printable(path)}: {printable(warning)}")
 
     def leave_out(self, path: str, reason: str) -> None:
         """Counts a path that the rules leave out; names it with --verbose."""

@@ -90,11 +90,13 @@ def open_root(path: Path, base_url: str | None) -> tuple[Root, str | None]:
         mode = real.stat().st_mode
     except (OSError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise UnusableError(f"cannot read {os.fspath(path)!r}: {reason}") from None
+        raise UnusableError(f"cannot read {os.fspath(path)!r}: {reason[:1].lower()}{reason[1:]}") from None
     base = None if base_url is None else _checked_url(base_url)
     if base is None and not _is_utf8(os.fspath(real)):
         raise UnusableError(f"{os.fspath(path)!r} is not UTF-8", "Rename it, or load with --base-url.")
     if stat.S_ISDIR(mode):
+        if not os.access(real, os.R_OK | os.X_OK):
+            raise UnusableError(f"cannot read {os.fspath(path)!r}: permission denied")
         return Root(real, base), None
     if stat.S_ISREG(mode):
         return Root(real.parent, base), real.name

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from pgchunk_loader.db import open_database
+from pgchunk_loader.db import TO_LOAD, TO_PRUNE, TO_READ, open_database
 from pgchunk_loader.files import Source
 from pgchunk_loader.load import Loading, load
 from pgchunk_loader.problems import UnusableError
@@ -45,7 +45,8 @@ def load_once(source: Source, target: Target, screen: Screen) -> None:
 
 
 async def _load(source: Source, target: Target, screen: Screen) -> Prunable | None:
-    async with open_database(target.dsn, target.collection, target.connections, screen.note) as database:
+    needs = TO_PRUNE if target.prune else TO_LOAD
+    async with open_database(target.dsn, target.collection, target.connections, screen.tell, needs=needs) as database:
         if target.prune:
             check_can_prune(database, source.root)
         with screen.progress(source) as bar:
@@ -54,7 +55,7 @@ async def _load(source: Source, target: Target, screen: Screen) -> Prunable | No
 
 
 async def _delete(source: Source, target: Target, screen: Screen, uris: list[str]) -> int:
-    async with open_database(target.dsn, target.collection, 1, screen.note) as database:
+    async with open_database(target.dsn, target.collection, 1, screen.tell, needs=TO_PRUNE) as database:
         return await delete_gone(database, source.root, uris)
 
 
@@ -66,9 +67,9 @@ def _may_prune(gone: Prunable, target: Target, screen: Screen) -> bool:
     if not is_interactive():
         raise UnusableError(question, "Look whether the directory is complete; then run again with --yes.")
     for uri in gone.uris[:_SHOWN]:
-        screen.note(f"  {printable(uri)}")
+        screen.tell(f"  {printable(uri)}")
     if len(gone.uris) > _SHOWN:
-        screen.note(f"  and {len(gone.uris) - _SHOWN:,} more")
+        screen.tell(f"  and {len(gone.uris) - _SHOWN:,} more")
     return typer.confirm(f"{question}. Delete them?", err=True)
 
 
@@ -90,7 +91,7 @@ def read_status(dsn: str, collection: str | None, screen: Screen) -> dict[str, A
     """
 
     async def read() -> dict[str, Any]:
-        async with open_database(dsn, collection, 1, screen.note) as database:
+        async with open_database(dsn, collection, 1, screen.tell, needs=TO_READ) as database:
             return await status(database)
 
     return asyncio.run(read())

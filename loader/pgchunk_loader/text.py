@@ -65,7 +65,9 @@ def _encoding(data: bytes) -> str:
 
 def reason_of(error: OSError) -> SkipError:
     """The words for a file or directory that the system does not let us read."""
-    return SkipError(_REASONS.get(error.errno or 0, UNREADABLE), error.strerror or str(error))
+    reason = _REASONS.get(error.errno or 0, UNREADABLE)
+    detail = error.strerror or str(error)
+    return SkipError(reason, "" if detail.lower() == reason else detail)
 
 
 def read_text(path: Path, max_bytes: int) -> str:

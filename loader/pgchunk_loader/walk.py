@@ -11,6 +11,7 @@ from typing import Final
 
 from pathspec import GitIgnoreSpec
 
+from pgchunk_loader.patterns import file_patterns, given_patterns
 from pgchunk_loader.problems import SkipError
 from pgchunk_loader.text import TOO_LARGE, reason_of
 
@@ -32,7 +33,11 @@ Failed = Callable[[str, SkipError], None]
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What belongs to the documents of a tree. Patterns are those of .gitignore, relative to the root."""
+    """What belongs to the documents of a tree. Patterns are those of .gitignore, relative to the root.
+
+    Raises:
+        UnusableError: a pattern of include or exclude is broken.
+    """
 
     include: Sequence[str] = ()
     exclude: Sequence[str] = ()
@@ -44,8 +49,8 @@ class Rules:
     _exclude: GitIgnoreSpec = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_include", GitIgnoreSpec.from_lines(self.include))
-        object.__setattr__(self, "_exclude", GitIgnoreSpec.from_lines(self.exclude))
+        object.__setattr__(self, "_include", given_patterns("--include", self.include))
+        object.__setattr__(self, "_exclude", given_patterns("--exclude", self.exclude))
 
     def wants(self, relative: str) -> bool:
         """Whether a file is of a type that is loaded."""
@@ -155,7 +160,7 @@ def _gitignore_in(directory: Path) -> list[_Gitignore]:
         lines = path.read_text(encoding="utf-8-sig", errors="surrogateescape").split("\n")
     except OSError:
         return []
-    return [_Gitignore(directory, GitIgnoreSpec.from_lines(lines))]
+    return [_Gitignore(directory, file_patterns(lines))]
 
 
 def _enclosing_gitignores(root: Path) -> list[_Gitignore]:

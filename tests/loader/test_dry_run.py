@@ -16,6 +16,7 @@ import pytest
 
 from pgchunk import chunk
 from pgchunk.title import derive_title
+from pgchunk_loader.report import printable
 
 Command = Callable[..., Any]
 OddTree = Any
@@ -137,11 +138,42 @@ def test_front_matter_that_cannot_be_read_is_a_warning(offline: Command, tree: T
 
 
 def test_quiet_leaves_only_results_and_problems(offline: Command, tree: Tree) -> None:
-    ran = offline("load", "-n", "-q", tree({"a.md": "x", "b.md": b"\0"}))
+    root = tree({"a.md": "x", "b.md": b"\0", "c.png": ""})
+    whole, ran = offline("load", "-n", root), offline("load", "-n", "-q", "-v", root)
+    assert ran.out.splitlines() == whole.out.splitlines()[:-2]
+    assert ran.out.splitlines()[-1].endswith("in 1 file")
+    assert json.loads(offline("load", "-n", "-q", "-f", "json", root).out)["totals"]["files"] == 1
     assert ran.err.splitlines() == [
         "skipped: b.md: holds a NUL character "
         "(at character 0; PostgreSQL cannot store that: remove it or --exclude the file)"
     ]
+
+
+def test_a_quiet_preview_is_the_chunks_alone(offline: Command, tree: Tree) -> None:
+    path = tree({"guide.md": DOCUMENT}) / "guide.md"
+    whole = offline("preview", path)
+    quiet = offline("preview", "-q", path)
+    assert quiet.out.splitlines() == whole.out.splitlines()[:-1]
+    assert not quiet.err
+
+
+def test_a_named_file_of_another_type_is_taken_with_a_word(offline: Command, tree: Tree) -> None:
+    root = tree({"a.rst": "text", "b.md": "text"})
+    ran = offline("load", "-n", "-f", "json", root / "a.rst")
+    assert ran.status == 0
+    assert ran.err == "warning: a.rst: of no type that directories are searched for; taken as markdown\n"
+    found = json.loads(ran.out)
+    assert [file["file"] for file in found["files"]] == [each["file"] for each in found["warnings"]] == ["a.rst"]
+    for asked in (["b.md"], ["a.rst", "--include", "*.rst"]):
+        assert offline("load", "-n", root / asked[0], *asked[1:]).err == ""
+
+
+def test_a_broken_pattern_is_wrong_usage(offline: Command, tree: Tree) -> None:
+    root = tree({"a.md": "x"})
+    for option in ("--include", "--exclude"):
+        ran = offline("load", "-n", root, option, "[")
+        assert ran.status == 2
+        assert ran.err.startswith(f"error: {option} '[' is not a pattern\nhint: ")
 
 
 def test_one_file_is_planned_as_it_would_be_in_its_directory(offline: Command, tree: Tree) -> None:
@@ -215,6 +247,39 @@ def test_wrong_usage_of_preview_is_status_2(
     assert not ran.out
 
 
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("split_levels=1,2", {"split_levels": (1, 2)}),
+        ("split_levels=2", {"split_levels": (2,)}),
+        ("split_levels=[1, 2]", {"split_levels": (1, 2)}),
+        ("include_title=no", {"include_title": False}),
+        ("include_title=Yes", {"include_title": True}),
+        ("include_title=false", {"include_title": False}),
+        ("separator=1", {"separator": "1"}),
+        ('separator=" / "', {"separator": " / "}),
+        ("separator= / ", {"separator": " / "}),
+        ("max_tokens=64", {"max_tokens": 64}),
+        ("min_tokens=null", {"min_tokens": None}),
+    ],
+)
+def test_options_are_written_as_json_or_plainly(
+    offline: Command, tree: Tree, option: str, value: dict[str, Any]
+) -> None:
+    path = tree({"guide.md": DOCUMENT}) / "guide.md"
+    ran = offline("preview", path, "-o", option, "-f", "json")
+    assert ran.status == 0, ran.err
+    expected = chunk(DOCUMENT, "Guide", **value)
+    assert [row["content"] for row in json.loads(ran.out)] == [each.content for each in expected]
+
+
+@pytest.mark.parametrize("option", ["split_levels=one,two", "include_title=perhaps", "max_tokens=1,2", "min_tokens"])
+def test_a_wrong_option_is_answered_with_how_to_write_one(offline: Command, tree: Tree, option: str) -> None:
+    ran = offline("preview", tree({"a.md": "x"}) / "a.md", "-o", option)
+    assert ran.status == 2
+    assert "--option split_levels=1,2 or --option include_title=no" in ran.err.splitlines()[-1]
+
+
 @pytest.mark.parametrize("data", [b"\xff", b"a\0b", b"x" * 101])
 def test_preview_of_what_is_no_document_is_status_1(offline: Command, tree: Tree, data: bytes) -> None:
     path = tree({"a.md": data}) / "a.md"
@@ -229,6 +294,30 @@ def test_control_characters_of_a_name_never_reach_the_terminal(offline: Command,
     for char in "\x1b\r\x9b":
         assert char not in ran.out + ran.err
     assert "a\\n\\x1b[31m.md" in ran.out
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "family \U0001f468\u200d\U0001f469\u200d\U0001f467, flag \U0001f3f4\U000e0067\U000e0062\U000e007f",
+        "\u0646\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+        "no\u00a0break, narrow\u202fspace, \u5168\u3000\u89d2, soft\u00adhyphen, \ufeff",
+        "\u05d0\u200f!",
+    ],
+)
+def test_joiners_and_rare_spaces_are_printed_as_they_are(text: str) -> None:
+    assert printable(text) == text
+
+
+@pytest.mark.parametrize("char", [*"\0\n\r\t\x1b\x7f\x85\x9b\u2028\u2029\u202a\u202e\u2066\u2069", "\ud800"])
+def test_what_steers_a_terminal_or_turns_text_round_is_escaped(char: str) -> None:
+    shown = printable(f"a{char}b")
+    assert shown.isascii()
+    assert shown.isprintable()
+
+
+def test_bytes_that_are_not_utf8_are_shown_as_bytes() -> None:
+    assert printable(os.fsdecode(b"bad\xff\x80.md")) == "bad\\xff\\x80.md"
 
 
 def python_without_rights(*arguments: str | Path) -> list[str]:
@@ -259,6 +348,10 @@ def test_permission_denied_is_named_and_the_rest_goes_on(tree: Tree) -> None:
         )
     finally:
         (root / "locked").chmod(0o700)
+    assert sorted(ran.stderr.splitlines()) == [
+        "skipped: locked/: permission denied",
+        "skipped: secret.md: permission denied",
+    ]
     found = json.loads(ran.stdout)
     assert ran.returncode == 1
     assert [file["file"] for file in found["files"]] == ["a.md", "z.md"]
@@ -266,3 +359,28 @@ def test_permission_denied_is_named_and_the_rest_goes_on(tree: Tree) -> None:
         "locked/": "permission denied",
         "secret.md": "permission denied",
     }
+
+
+@pytest.mark.skipif(not shutil.which("setpriv") and os.geteuid() == 0, reason="root needs setpriv to be refused")
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (["preview", "secret.md"], 1, "skipped: secret.md: permission denied"),
+        (["load", "-n", "secret.md"], 1, "skipped: secret.md: permission denied"),
+        (["load", "-n", "locked"], 2, "error: cannot read 'locked': permission denied"),
+        (["preview", "locked/b.md"], 2, "error: cannot read 'locked/b.md': permission denied"),
+    ],
+)
+def test_permission_denied_is_said_in_the_same_words_everywhere(
+    tree: Tree, arguments: list[str], status: int, said: str
+) -> None:
+    root = tree({"locked/b.md": "b", "secret.md": "c"})
+    (root / "locked").chmod(0)
+    (root / "secret.md").chmod(0)
+    try:
+        ran = subprocess.run(
+            python_without_rights(*arguments), cwd=root, capture_output=True, text=True, check=False, timeout=60
+        )
+    finally:
+        (root / "locked").chmod(0o700)
+    assert (ran.returncode, ran.stderr.splitlines()) == (status, [said])

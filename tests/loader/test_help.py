@@ -25,13 +25,40 @@ def plain(text: str) -> str:
     return " ".join(re.sub(r"[│╭╮╰╯─]", " ", text).split())
 
 
+STATUSES = {
+    "load": "0 all well; 1 some files were skipped; 2 wrong usage",
+    "preview": "0 all well; 1 the file cannot be chunked; 2 wrong usage",
+    "status": "0 all well; 2 wrong usage",
+}
+
+
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_examples_and_names_its_exit_statuses(offline: Command, command: str) -> None:
+def test_every_command_has_examples_and_names_its_own_exit_statuses(offline: Command, command: str) -> None:
     ran = offline(command, "--help")
     assert ran.status == 0
     shown = plain(ran.out)
     assert f"Examples: pgchunk {command}" in shown
-    assert "Exit status: 0 all well; 1 some files were skipped; 2 wrong usage" in shown
+    assert f"Exit status: {STATUSES[command]}" in shown
+
+
+def test_preview_promises_nothing_that_only_a_load_does(offline: Command) -> None:
+    shown = plain(offline("preview", "--help").out)
+    assert not re.search("metadata|[Ss]kip|what went wrong", shown)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_options_without_a_value_name_no_type(command: str) -> None:
+    group: Any = typer.main.get_command(cli.app)
+    for parameter in group.commands[command].params:
+        if getattr(parameter, "is_flag", False):
+            assert parameter.metavar == "", f"{parameter.name} of {command}"
+
+
+def test_the_rights_that_a_role_needs_are_in_the_help(offline: Command) -> None:
+    assert "USAGE on schema pgchunk and SELECT, INSERT and UPDATE on the table of documents" in plain(
+        offline("load", "--help").out
+    )
+    assert "USAGE on schema pgchunk and SELECT on both tables" in plain(offline("status", "--help").out)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -289,7 +289,7 @@ def test_names_that_are_not_utf8_need_a_base_url(pgchunk: Command, tree: Tree, d
     os.close(os.open(os.fsencode(root) + b"/\xff.md", os.O_CREAT, 0o600))
     ran = pgchunk("load", root)
     assert ran.status == 1
-    assert "skipped: \\udcff.md: name is not UTF-8" in ran.err
+    assert "skipped: \\xff.md: name is not UTF-8" in ran.err
     assert pgchunk("load", root, "--base-url", "https://x.org").status == 0
     assert "https://x.org/%FF.md" in contents(db)
     os.mkdir(os.fsencode(root) + b"/\xfe")
@@ -311,7 +311,40 @@ def test_a_role_needs_no_right_on_chunks(
     refused = pgchunk("load", tree({}), "--prune", *arguments)
     assert refused.status == 2
     assert "DELETE" in refused.err
-    assert pgchunk("status", *arguments).status == 2
+    status = pgchunk("status", *arguments)
+    assert status.status == 2
+    assert "lacks SELECT on table public.chunks" in status.err
+
+
+def test_status_needs_only_to_read(
+    pgchunk: Command, tree: Tree, db: Connection, make_role: Callable[..., str], dsn: str
+) -> None:
+    role = make_role()
+    pgchunk("load", tree({"a.md": GUIDE}))
+    arguments = ["status", "--dsn", f"{dsn} user={role} password={role}"]
+    for _ in range(2):  # the schema first, then the tables
+        refused = pgchunk(*arguments)
+        assert refused.status == 2
+        db.execute(refused.err.partition(" run: ")[2])
+    assert "GRANT SELECT ON public.documents TO" in refused.err
+    ran = pgchunk(*arguments)
+    assert (ran.status, ran.err) == (0, "")
+    assert "1 document, " in ran.out
+
+
+def test_rights_on_a_schema_of_the_tables_are_asked_for_too(
+    pgchunk: Command, tree: Tree, db: Connection, make_role: Callable[..., str], dsn: str
+) -> None:
+    role = make_role()
+    db.execute('CREATE SCHEMA "My"; ALTER TABLE documents SET SCHEMA "My"; ALTER TABLE chunks SET SCHEMA "My"')
+    arguments = ["load", tree({"a.md": GUIDE}), "--prune", "--dsn", f"{dsn} user={role} password={role}"]
+    for _ in range(2):
+        refused = pgchunk(*arguments)
+        assert refused.status == 2
+        db.execute(refused.err.partition(" run: ")[2])
+    assert 'GRANT USAGE ON SCHEMA "My" TO' in refused.err
+    assert 'GRANT SELECT, INSERT, UPDATE, DELETE ON "My".documents TO' in refused.err
+    assert pgchunk(*arguments).status == 0
 
 
 @pytest.mark.parametrize(
@@ -449,7 +482,9 @@ def test_the_summary_says_it_at_a_glance(pgchunk: Command, tree: Tree) -> None:
     assert {line[0] for line in words} >= {"chunks", "tokens", "time"}
     quiet = pgchunk("load", "--quiet", root)
     assert quiet.out == ""
-    assert quiet.err.splitlines() == ["skipped: b.md: not text (byte 0 is not UTF-8)"]
+    assert quiet.err.splitlines() == [
+        "skipped: b.md: not text (byte 0 is not UTF-8; convert it first, for instance with iconv, or --exclude it)"
+    ]
 
 
 def test_a_file_that_vanishes_between_walk_and_read_is_named(
@@ -485,6 +520,40 @@ def test_status_counts_by_strategy(pgchunk: Command, tree: Tree, db: Connection)
     assert table.status == 0
     assert "2 documents" in table.out
     assert "sections" in table.out
+
+
+def test_status_says_which_statement_mends_what_is_stale_or_missing(
+    pgchunk: Command, tree: Tree, db: Connection
+) -> None:
+    front = "---\npgchunk.strategy: packed\n---\n\n# Own\n\ntext\n"
+    pgchunk("load", tree({"a.md": GUIDE, "b.md": GUIDE, "blank.md": "\n", "own.md": front}))
+    assert "run" not in pgchunk("status").out
+    db.execute("UPDATE pgchunk.strategies SET is_active = true WHERE name = 'sections'")
+    db.execute("UPDATE pgchunk.strategies SET max_tokens = 100 WHERE name = 'packed'")
+    db.execute("INSERT INTO pgchunk.strategies (name, is_active) VALUES ('it''s mine', true)")
+    found = json.loads(pgchunk("status", "-f", "json").out)
+    assert (found["missing"], found["stale"]) == (4, 1)
+    rows = {row["strategy"]: (row["missing"], row["stale"]) for row in found["strategies"]}
+    assert rows == {"default": (0, 0), "packed": (0, 1), "sections": (2, 0), "it's mine": (2, 0)}
+    assert sorted(found["remedies"]) == [
+        "CALL pgchunk.rechunk('it''s mine', collection => 'default')",
+        "CALL pgchunk.rechunk('packed', collection => 'default')",
+        "CALL pgchunk.rechunk('sections', collection => 'default')",
+    ]
+    shown = pgchunk("status").out
+    assert "As the owner of the tables run:" in shown
+    for statement in found["remedies"]:
+        assert f"  {statement};" in shown
+        db.execute(statement)
+    mended = json.loads(pgchunk("status", "-f", "json").out)
+    assert (mended["missing"], mended["stale"], mended["remedies"]) == (0, 0, [])
+    db.execute("SET session_replication_role = replica")  # as a restore may leave it: chunks without their strategy
+    db.execute("DELETE FROM pgchunk.strategies WHERE name = 'it''s mine'")
+    db.execute("RESET session_replication_role")
+    gone = json.loads(pgchunk("status", "-f", "json").out)["remedies"]
+    assert gone == ["SELECT pgchunk.remove_chunks('it''s mine', 'default')"]
+    db.execute(gone[0])
+    assert json.loads(pgchunk("status", "-f", "json").out)["remedies"] == []
 
 
 def test_status_of_nothing_shows_the_active_strategy(pgchunk: Command) -> None:

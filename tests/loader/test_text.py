@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 from pathlib import Path
@@ -80,6 +81,20 @@ def test_what_is_no_longer_a_file_is_not_opened(tmp_path: Path) -> None:
     assert reason(tmp_path / "pipe.md") == text.NOT_A_FILE
     assert reason(tmp_path / "gone.md") == text.VANISHED
     assert reason(target / "below a file.md") == text.VANISHED
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (errno.EACCES, (text.DENIED, "")),
+        (errno.EPERM, (text.DENIED, "Operation not permitted")),
+        (errno.ENOENT, (text.VANISHED, "No such file or directory")),
+        (errno.EIO, (text.UNREADABLE, "Input/output error")),
+    ],
+)
+def test_the_systems_words_are_given_unless_they_are_ours(number: int, said: tuple[str, str]) -> None:
+    found = text.reason_of(OSError(number, os.strerror(number)))
+    assert (found.reason, found.detail) == said
 
 
 def test_a_file_that_grows_while_it_is_read_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

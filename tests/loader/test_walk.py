@@ -13,7 +13,7 @@ import pytest
 
 from pgchunk_loader import text
 from pgchunk_loader import walk as walking
-from pgchunk_loader.problems import SkipError
+from pgchunk_loader.problems import SkipError, UnusableError
 from pgchunk_loader.walk import Rules, walk
 
 Tree = Callable[[dict[str, str | bytes]], Path]
@@ -95,6 +95,29 @@ def test_include_adds_and_exclude_takes_away(tree: Tree) -> None:
         "sub/f.md",
     ]
     assert files(root, exclude=["drafts/", "a.*"]) == ["sub/f.md"]
+
+
+BROKEN = ["", "  ", "[", "a[", "[]", "[z-a]", "!", "/", "a\\", "# not a pattern", "[[:alpha:]]"]
+
+
+@pytest.mark.parametrize("pattern", BROKEN)
+@pytest.mark.parametrize("option", ["include", "exclude"])
+def test_a_pattern_that_would_match_nothing_is_refused(option: str, pattern: str) -> None:
+    with pytest.raises(UnusableError, match=f"--{option} .* is not a pattern") as caught:
+        Rules(**{option: ["*.rst", pattern]})  # type: ignore[arg-type]
+    assert repr(pattern) in caught.value.message
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("pattern", ["*.rst", "!a.md", "\\[", "\\#a.md", "[a-c]*.md", "a/**/b", "/drafts/", "*.md "])
+def test_every_other_pattern_is_taken(pattern: str) -> None:
+    Rules(include=[pattern], exclude=[pattern])
+
+
+@pytest.mark.filterwarnings("error")
+def test_broken_lines_of_a_gitignore_match_nothing_and_the_others_hold(tree: Tree) -> None:
+    root = tree({".gitignore": "\n".join([*BROKEN, "b.md"]), "a.md": "", "b.md": "", "[": ""})
+    assert files(root, gitignore=True) == ["a.md"]
 
 
 def test_files_over_the_limit_fail_before_they_are_opened(tree: Tree) -> None:
