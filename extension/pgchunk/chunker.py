@@ -167,6 +167,7 @@ class _Document:
         self.strategy = strategy
         self.checkpoint = checkpoint
         self.tokenizer = get_tokenizer(strategy.tokenizer)
+        self.recipe_hash = strategy.recipe_hash
         self.meter = Meter(text, self.tokenizer, [block.start for block in parsed.blocks])
         self.sections = build_sections(parsed, strategy.split_levels)
         self._crumb: Callable[[int, bool], tuple[str, bool]] = cache(self._render_crumb)
@@ -250,7 +251,7 @@ class _Document:
             continuation=span.continuation,
             flags=self._flags(span, raw_tokens, truncated),
             content_hash=hashlib.sha256(content.encode()).hexdigest(),
-            recipe_hash=self.strategy.recipe_hash,
+            recipe_hash=self.recipe_hash,
         )
 
     def _squeezed(self, crumb: str, span: Span) -> tuple[str, int]:

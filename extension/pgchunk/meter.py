@@ -28,6 +28,7 @@ class Meter:
         self.tokenizer = tokenizer
         self._is_seam = tokenizer.is_seam
         self._marks = [at for at in marks if at == 0 or self._is_seam(text[at - 1], text[at])]
+        self._marks.append(len(text))
         self._sums = [0]
         self._grown: dict[int, tuple[int, int]] = {}
         self._strings: dict[str, int] = {}
@@ -49,6 +50,14 @@ class Meter:
         if marks[last] < end:
             total += self._between_marks(marks[last], end)
         return total
+
+    def up_to_mark(self, start: int, end: int) -> int | None:
+        """Tokens from a mark to the first mark at or behind ``end``, a sum at hand; None if there is none."""
+        marks = self._marks
+        first, last = bisect_left(marks, start), bisect_left(marks, end)
+        if last >= len(marks) or marks[first] != start:
+            return None
+        return self._sum(first, last)
 
     def exact_count(self, start: int, end: int) -> int:
         """Tokens of text[start:end] on its own, exact with every tokenizer."""

@@ -21,6 +21,7 @@ _SPLIT_FLAGS: Final = {"table": "split_table", "fence": "split_code", "code": "s
 #: How text is said to be cut when one of these is taken apart.
 _BLOCK_KINDS: Final = frozenset({"list", "item", "quote", "paragraph", "html", "definition", "heading"})
 _START_CHARS_PER_TOKEN: Final = 3.0
+_SURE_MARGIN: Final = 8
 #: an offset at which no piece begins with its section's heading line
 ANYWHERE: Final = -1
 
@@ -100,9 +101,20 @@ class Splitter:
     def _whole(self, units: list[Unit]) -> Piece | None:
         start = text_start(self.text, units[0].start, units[-1].end)
         end = trimmed_end(self.text, start, units[-1].end)
-        if self._cost(start, end, "", "") > self.strategy.target:
-            return None
-        return Piece(start, end, self.section)
+        if self._surely_fits(start, units[-1].end, "", "") or self._cost(start, end, "", "") <= self.strategy.target:
+            return Piece(start, end, self.section)
+        return None
+
+    def _surely_fits(self, start: int, end: int, lead: str, trail: str) -> bool:
+        """Whether a piece is within the target by so much that neither its joints nor blanks at its end matter.
+
+        It costs no tokenizing, as sums between marks are kept; most questions are answered by it.
+        """
+        tokens = self.meter.up_to_mark(start, end)
+        if tokens is None:
+            return False
+        fixed = self.meter.tokens(self.head(start) + lead) + self.meter.tokens(trail)
+        return tokens + fixed + _SURE_MARGIN <= self.strategy.target
 
     def _cost(self, start: int, end: int, lead: str, trail: str) -> int:
         return self.meter.estimate(self.head(start) + lead, start, end, trail, self.strategy.max_tokens)
@@ -113,8 +125,11 @@ class Splitter:
             return
         end = trimmed_end(self.text, start, unit.end)
         if self.start is not None:
-            cost = self._cost(self.start, end, self.lead, self._closing(unit.trail))
-            if cost <= self.strategy.target:
+            trail = self._closing(unit.trail)
+            if (
+                self._surely_fits(self.start, unit.end, self.lead, trail)
+                or self._cost(self.start, end, self.lead, trail) <= self.strategy.target
+            ):
                 self._extend(unit, start, end)
                 return
         limit = self.strategy.target if unit.kind == "group" else self.strategy.max_tokens
