@@ -1,4 +1,4 @@
 SELECT pgchunk._ship_strategies();
 
--- A table this small is never analysed by itself, and without figures the planner takes it for hundreds of rows.
-ANALYZE pgchunk.strategies;
+-- Tables this small are never analysed by themselves, and without figures the planner takes them for hundreds of rows.
+ANALYZE pgchunk.strategies, pgchunk.recipes;

@@ -33,9 +33,9 @@ def count(db: Database, collection: Collection, task: Task) -> Task:
 def batch(db: Database, collection: Collection, task: Task) -> Task:
     """Chunks some stale documents again.
 
-    Task: strategy (None: any); either keys, documents to wait for; or after (None: from the start) and limit, the
-    next stale ones: then those that another session has locked are left alone, because waiting for one while
-    holding others could end in a deadlock.
+    Task: strategy (None: any); either keys, documents to wait for; or after (None: from the start) and limit, at most
+    so many of the next stale ones: then those that another session has locked are left alone, because waiting for one
+    while holding others could end in a deadlock.
 
     Answer: last, the key to go on after (None: there is nothing more); locked, the keys left alone; done, how many
     documents were chunked; failed, how many could not be.
@@ -54,17 +54,20 @@ def batch(db: Database, collection: Collection, task: Task) -> Task:
 
 
 def _next(db: Database, collection: Collection, task: Task) -> list[str]:
-    """Keys of the next stale documents, as text."""
-    after = f"AND s.document_id > $3::{collection.key_type}" if task["after"] is not None else ""
+    """Keys of the next stale documents, as text.
+
+    The limit stands in the query as a number, so that the planner knows to walk along the keys and to stop early.
+    """
+    after = "" if task["after"] is None else f"AND s.document_id > $2::{collection.key_type}"
+    given = {} if task["after"] is None else {"text": task["after"]}
     rows = db.fetch(
         f"SELECT s.document_id::text AS key FROM {_stale(db, collection)} WHERE {_MENDED} {after}"
-        " GROUP BY s.document_id ORDER BY s.document_id LIMIT $2",
-        ["text", "integer", *(["text"] if after else [])],
+        f" ORDER BY s.document_id LIMIT {int(task['limit'])}",
+        ["text", *given],
         task["strategy"],
-        task["limit"],
-        *([task["after"]] if after else []),
+        *given.values(),
     )
-    return [row["key"] for row in rows]
+    return list(dict.fromkeys(row["key"] for row in rows))
 
 
 def _lock(db: Database, collection: Collection, keys: Sequence[str], otherwise: str) -> list[str]:
