@@ -92,7 +92,9 @@ StrategyName = Annotated[
         autocompletion=_strategy_names,
     ),
 ]
-OutputFormat = Annotated[Format, typer.Option("--format", "-f", help="For a person or for a program.")]
+OutputFormat = Annotated[
+    Format, typer.Option("--format", "-f", metavar="table|json", help="For a person or for a program.")
+]
 
 
 def _flag(*names: str, text: str) -> Any:
@@ -190,7 +192,7 @@ def load(
     hidden: Annotated[bool, _flag("--hidden", text="Load dotfiles and dot-directories too, except .git.")] = False,
     max_bytes: Annotated[int, _max_bytes("Skip longer files")] = DEFAULT_MAX_BYTES,
     jobs: Annotated[
-        int, typer.Option("--jobs", "-j", min=1, max=MAX_CONNECTIONS, help="Connections to write on.")
+        int, typer.Option("--jobs", "-j", metavar="N", min=1, max=MAX_CONNECTIONS, help="Connections to write on.")
     ] = min(4, os.cpu_count() or 1),
     prune: Annotated[bool, _flag("--prune", text="Delete documents of this directory whose file is gone.")] = False,
     yes: Annotated[bool, _flag("--yes", "-y", text="Prune over 20 % without asking.")] = False,
