@@ -83,7 +83,7 @@ def chunks_of(file: File, strategy: Strategy) -> tuple[str, list[Chunk]]:
         SkipError: the core refuses the document.
         UnusableError: the core cannot count tokens at all.
     """
-    title = derive_title(file.text, file.uri)
+    title = derive_title(file.text, file.uri, file.format)
     try:
         return title, chunk(file.text, title, strategy, format=file.format)
     except TokenizerDataMissing as error:

@@ -22,8 +22,10 @@ def test_content_over_max_document_bytes(db, refused, value):
 
 def test_several_collections_want_a_name(db, refused):
     db.execute("CREATE SCHEMA other; SELECT pgchunk.create_tables('other')")
+    refused("MD009", "SELECT pgchunk.preview_document(1)")  # the one called default is meant
+    db.execute("UPDATE pgchunk.collections SET name = 'mine' WHERE name = 'default'")
     diagnostics = refused("MD008", "SELECT pgchunk.preview_document(1)")
-    assert diagnostics.message_detail == "The collections are default, other."
+    assert diagnostics.message_detail == "The collections are mine, other."
 
 
 def test_no_collection(db, refused):
@@ -71,7 +73,7 @@ def test_function_of_another_version(db, refused):
 
 def test_package_that_is_not_there(connect, db):
     (source,) = db.execute("SELECT pg_get_functiondef('pgchunk.count_tokens'::regproc)").fetchone()
-    directory = re.search(r"sys\.path\.insert\(0, '([^']+)'\)", source)[1]
+    directory = re.search(r"os\.path\.realpath\('([^']+)'\)", source)[1]
     db.execute(source.replace(directory, "/no/such/place").encode())
     with pytest.raises(psycopg.Error) as caught:
         connect().execute("SELECT pgchunk.count_tokens('x')")

@@ -129,7 +129,7 @@ def _unknown(db: Database, name: str | None) -> UnknownCollection:
     return UnknownCollection(
         "there are several collections" if name is None else f"unknown collection {name!r}",
         detail=f"The collections are {names}.",
-        hint="Give one of these names.",
+        hint=f"Give one of these names, as in collection => '{rows[0]['name']}'.",
     )
 
 

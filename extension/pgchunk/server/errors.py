@@ -28,6 +28,12 @@ class NotOwner(PgchunkError, PermissionError):
     sqlstate = "42501"
 
 
+class MissingSchema(PgchunkError, LookupError):
+    """The schema named does not exist (invalid_schema_name)."""
+
+    sqlstate = "3F000"
+
+
 class StrategyInUse(PgchunkError):
     """Chunks of a strategy are in the way of what is to be done with it (object_in_use)."""
 

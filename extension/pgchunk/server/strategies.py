@@ -142,7 +142,11 @@ def strategies_after(db: Database) -> None:
     Raises:
         InvalidOption: no strategy is the default.
     """
-    if not _Ours.writing and not db.fetch("SELECT 1 FROM pgchunk.strategies WHERE is_default"):
+    if _Ours.writing:
+        return
+    if not db.fetch("SELECT 1 FROM pgchunk.strategies WHERE is_active"):
+        db.warning("no strategy is active: documents get no chunks until one is, unless their metadata pick one")
+    if not db.fetch("SELECT 1 FROM pgchunk.strategies WHERE is_default"):
         raise InvalidOption(
             "no strategy is the default",
             detail="preview() and others use the default strategy when none is named.",

@@ -10,7 +10,7 @@ from pgchunk.server import adoption, collections, templates, vectors, views
 from pgchunk.server.adoption import COLUMNS
 from pgchunk.server.collections import STRATEGY_KEY
 from pgchunk.server.database import Database, quoted_text
-from pgchunk.server.errors import InvalidArgument, MissingColumn, reported
+from pgchunk.server.errors import InvalidArgument, MissingColumn, MissingSchema, NotOwner, reported
 
 
 @reported
@@ -41,6 +41,7 @@ def create_tables(
             hint="Leave an argument out to have its default.",
         )
     vectors.check_arguments(dimensions, vector_type, index)
+    _check_schema(db, schema)
     names = {"documents": db.name(schema, "documents"), "chunks": db.name(schema, "chunks")}
     if _exists(db, names["documents"]):
         _check_columns(db, names["documents"])
@@ -58,6 +59,27 @@ def create_tables(
         templates.run(db, "chunks", names | made | text)
     name = _collection_name(db, schema, names["documents"])
     return finish(db, names["documents"], names["chunks"], name, COLUMNS)
+
+
+def _check_schema(db: Database, schema: str) -> None:
+    """Refuses a schema that is not there, or in which the caller may not make tables."""
+    rows = db.fetch(
+        "SELECT has_schema_privilege(current_user, n.oid, 'CREATE') AS may FROM pg_namespace AS n WHERE n.nspname = $1",
+        ["name"],
+        schema,
+    )
+    if not rows:
+        raise MissingSchema(
+            f"schema {db.name(schema)} does not exist",
+            detail="create_tables() makes its tables in a schema that is there.",
+            hint=f"Run CREATE SCHEMA {db.name(schema)}; first.",
+        )
+    if not rows[0]["may"]:
+        raise NotOwner(
+            f"you may not make tables in schema {db.name(schema)}",
+            detail="That needs CREATE on the schema.",
+            hint=f"Its owner runs: GRANT CREATE ON SCHEMA {db.name(schema)} TO ...; or name a schema of your own.",
+        )
 
 
 def finish(db: Database, documents: str, chunks: str, name: str, columns: Mapping[str, str | None]) -> str:

@@ -23,7 +23,10 @@ def before(db: Database, trigger: dict[str, Any]) -> str | None:
     collection = _collection(db, trigger)
     new, old = trigger["new"], trigger["old"]
     if collection.text(new) is None:
-        return None  # the table's own NOT NULL speaks, or there is nothing to chunk
+        # The table's own NOT NULL on the content is to speak, not that on a column which follows from it.
+        derived = (collection.title, collection.content_hash)
+        trigger["new"] = {column: "" for column in derived if column is not None and new.get(column) is None}
+        return "MODIFY"
     changed = _filled_in(collection, new, old)
     # What is left out of "new" stays as it is, without a way through Python and back.
     trigger["new"] = {column: value for column, value in changed.items() if column is not None and column in new}
