@@ -266,12 +266,12 @@ def test_a_new_format_chunks_again(db, insert, chunks_of):
 
 
 def test_equal_content_does_not_call_the_chunker(db, insert):
-    """The proof: with a tokenizer that is not there, whatever calls the core fails."""
+    """The proof: with a strategy that takes no document, whatever calls the core fails."""
     insert("u", "# A\n\nx")
-    db.execute("UPDATE pgchunk.strategies SET tokenizer = 'hf:not-there' WHERE name = 'default'")
+    db.execute("UPDATE pgchunk.strategies SET max_document_bytes = 1 WHERE name = 'default'")
     db.execute("UPDATE documents SET content = content, metadata = '{\"a\": 1}'")
     with pytest.raises(psycopg.Error):
-        db.execute("UPDATE documents SET content = 'y'")
+        db.execute("UPDATE documents SET content = 'yy'")
 
 
 # DELETE, TRUNCATE, replicas
