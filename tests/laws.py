@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
@@ -17,7 +19,10 @@ from pgchunk import STRATEGIES, Strategy, chunk
 from pgchunk.laws import problems
 from pgchunk.title import derive_title
 
-BUDGETS = (64, 256, 512)
+SETTINGS = [(name, budget) for name in STRATEGIES for budget in (64, 256, 512)]
+#: Fewer files than these, counted once for each setting, are not worth processes of their own.
+FEW_FILES = 500
+Row = tuple[str, str, int, list[Path]]
 SUFFIXES = {".md", ".markdown", ".mdx", ".txt"}
 LAWS = ("L1", "L2", "L3", "L4", "L5")
 
@@ -59,6 +64,24 @@ def documents_below(directory: Path) -> list[Path]:
     return sorted(path for path in directory.rglob("*") if path.is_file() and path.suffix in SUFFIXES)
 
 
+def tally_row(row: Row) -> Tally:
+    """What all files of one corpus show, with one strategy at one budget."""
+    _, name, budget, files = row
+    tally = Tally()
+    for path in files:
+        check(path, at_budget(STRATEGIES[name], budget), tally)
+    return tally
+
+
+def tallies(rows: list[Row]) -> Iterator[Tally]:
+    """The tallies of the rows in order; those of many files are made side by side."""
+    if sum(len(files) for *_, files in rows) < FEW_FILES:
+        yield from map(tally_row, rows)
+        return
+    with ProcessPoolExecutor() as pool:
+        yield from pool.map(tally_row, rows)
+
+
 def main(directories: list[str]) -> int:
     """Prints the table; returns the exit status."""
     files = {Path(directory): documents_below(Path(directory)) for directory in directories}
@@ -74,18 +97,11 @@ def main(directories: list[str]) -> int:
     print(
         f"{'corpus':<14}{'strategy':<10}{'max':>5}{'documents':>11}{'chunks':>9}" + "".join(f"{law:>5}" for law in LAWS)
     )
-    for directory, found in files.items():
-        for name, strategy in STRATEGIES.items():
-            for budget in BUDGETS:
-                tally = Tally()
-                for path in found:
-                    check(path, at_budget(strategy, budget), tally)
-                counts = "".join(f"{tally.broken[law]:>5}" for law in LAWS)
-                print(
-                    f"{directory.name:<14}{name:<10}{budget:>5}{tally.documents:>11}{tally.chunks:>9}{counts}",
-                    flush=True,
-                )
-                failures.extend(tally.examples)
+    rows = [(directory.name, name, budget, found) for directory, found in files.items() for name, budget in SETTINGS]
+    for (corpus, name, budget, _), tally in zip(rows, tallies(rows), strict=True):
+        counts = "".join(f"{tally.broken[law]:>5}" for law in LAWS)
+        print(f"{corpus:<14}{name:<10}{budget:>5}{tally.documents:>11}{tally.chunks:>9}{counts}", flush=True)
+        failures.extend(tally.examples)
     print(f"\n{len(failures)} violations, {perf_counter() - began:.0f} s")
     for line in failures[:20]:
         print(line)
