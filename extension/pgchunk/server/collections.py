@@ -22,6 +22,7 @@ _QUERY: Final = """
 SELECT c.name, c.documents, c.chunks, c.key_column, c.key_type, c.content_column, c.title_column,
        c.uri_column, c.format_column, c.metadata_column, c.hash_column, c.updated_column,
        pg_get_userbyid(t.relowner) AS owner, current_user AS runs_as, now() AS now,
+       current_setting('check_function_bodies') = 'off' AND current_setting('row_security') = 'off' AS restoring,
        (SELECT extversion FROM pg_extension WHERE extname = 'pgchunk') AS extension_version
 FROM pgchunk.collections AS c
 JOIN pg_class AS t ON t.oid = c.chunks
@@ -54,6 +55,8 @@ class Collection:
     runs_as: str
     #: start of the transaction, as the server writes it
     now: str
+    #: whether the session has the settings that a script of pg_dump begins with
+    restoring: bool
 
     def text(self, row: Row) -> str | None:
         """The content of a row of documents."""
@@ -156,6 +159,7 @@ def _collection(row: Row) -> Collection:
         owner=row["owner"],
         runs_as=row["runs_as"],
         now=row["now"],
+        restoring=row["restoring"],
     )
 
 

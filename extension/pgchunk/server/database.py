@@ -78,10 +78,6 @@ class Database:
         """Tells the client something."""
         self._plpy.notice(message)
 
-    def warning(self, message: str) -> None:
-        """Warns the client."""
-        self._plpy.warning(message)
-
     def commit(self) -> None:
         """Commits and begins a transaction; only in a procedure that was called outside of one."""
         self._plpy.commit()
@@ -89,6 +85,10 @@ class Database:
     def pin_search_path(self) -> None:
         """Gives the rest of the transaction the search_path that all our functions have."""
         self.fetch("SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true)")
+
+    def warning(self, message: str, hint: str = "") -> None:
+        """Warns the client."""
+        self._plpy.warning(message, **({"hint": hint} if hint else {}))
 
     def debug1(self, message: str) -> None:
         """Writes a log line at DEBUG1."""

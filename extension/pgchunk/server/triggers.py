@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from typing import Any, Final
 
 from pgchunk.server import collections, strategies, write
 from pgchunk.server.collections import Collection
@@ -11,6 +11,9 @@ from pgchunk.server.database import Database, Row
 from pgchunk.server.errors import NotOwner, reported
 from pgchunk.strategy import Strategy
 from pgchunk.title import derive_title
+
+#: Tables whose restore this session was told of.
+_told: Final[set[str]] = set()
 
 
 @reported
@@ -69,6 +72,8 @@ def after(db: Database, trigger: dict[str, Any]) -> None:
     """
     collection = _collection(db, trigger)
     check_owner(collection)
+    if collection.restoring:
+        _tell_of_restore(db, collection)
     new, old = trigger["new"], trigger["old"]
     choice = collection.choice_of(new)
     wanted = strategies.active(db) if choice is None else [strategies.named(db, choice)]
@@ -76,6 +81,16 @@ def after(db: Database, trigger: dict[str, Any]) -> None:
     if old is not None and collection.choice_of(old) == choice:
         wanted = _with_kept(db, wanted, stored)
     write.document(db, collection, new, wanted, stored)
+
+
+def _tell_of_restore(db: Database, collection: Collection) -> None:
+    """Says that chunks are made anew which a dump may hold too."""
+    if collection.documents not in _told:
+        _told.add(collection.documents)
+        db.warning(
+            f"rows restored into {collection.documents} get new chunks",
+            "If the dump holds the chunks too, they are in the way: restore with --disable-triggers.",
+        )
 
 
 def _with_kept(db: Database, wanted: list[Strategy], stored: write.Stored) -> list[Strategy]:
