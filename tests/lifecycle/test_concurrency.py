@@ -116,11 +116,20 @@ def test_an_embedding_written_while_the_document_is_edited(db, connect, document
 
 @pytest.mark.slow
 def test_sessions_at_random(db, dsn, request):
-    """Four sessions insert, edit and delete (--stress-seconds=30 for longer): only what may be retried goes wrong."""
+    """Four sessions insert, edit and delete while rechunk runs: only what may be tried again goes wrong.
+
+    --stress-seconds=30 for longer.
+    """
     seconds = request.config.getoption("--stress-seconds")
+    db.execute(
+        "UPDATE pgchunk.strategies SET is_active = true, target_tokens = 150, max_tokens = 200 WHERE name = 'sections'"
+    )
     sessions = traffic.run(lambda: psycopg.connect(dsn, autocommit=True), seconds)
     assert [one.failure for one in sessions if one.failure] == []
     done = sum((one.done for one in sessions), start=traffic.Counter())
     assert set(done) == {"upsert", "update", "update several", "delete"}
     print(f"\n{dict(done)}, retried: {[dict(one.retried) for one in sessions]}")
+    assert traffic.problems(db) == []
+    db.execute("CALL pgchunk.rechunk()")
+    assert db.execute("SELECT count(*) FROM chunk_stale").fetchone() == (0,)
     assert traffic.problems(db) == []

@@ -22,7 +22,10 @@ def test_kill_the_server(make_cluster, request):
         admin.execute("CREATE DATABASE life")
     with psycopg.connect(cluster.dsn("life"), autocommit=True) as connection:
         connection.execute(conftest.TEMPLATE_SQL)
-        connection.execute("UPDATE pgchunk.strategies SET is_active = true, max_tokens = 200 WHERE name = 'sections'")
+        connection.execute(
+            "UPDATE pgchunk.strategies SET is_active = true, target_tokens = 150, max_tokens = 200"
+            " WHERE name = 'sections'"
+        )
     acknowledged: dict[str, int] = {}
     chance = random.Random(1)
     for number in range(request.config.getoption("--crashes")):
@@ -59,7 +62,7 @@ def crash(cluster, chance, number, acknowledged):
 
     sessions = [traffic.Session(connect, number * 10 + one) for one in range(2)]
     threads = [threading.Thread(target=one.run, args=(stop.is_set,)) for one in sessions]
-    threads += [threading.Thread(target=count), threading.Thread(target=rechunk, args=(connect, stop))]
+    threads += [threading.Thread(target=count), threading.Thread(target=traffic.rechunk, args=(connect, stop.is_set))]
     for thread in threads:
         thread.start()
     time.sleep(0.8 + chance.random() * 1.5)
@@ -70,20 +73,3 @@ def crash(cluster, chance, number, acknowledged):
         assert not thread.is_alive()
     assert [one.failure for one in sessions if not isinstance(one.failure, traffic.LOST)] == []
     cluster.start()
-
-
-def rechunk(connect, stop):
-    """Makes chunks stale and new again, over and over, until the server goes away."""
-    try:
-        with connect() as connection:
-            while not stop.is_set():
-                connection.execute(
-                    "UPDATE pgchunk.strategies SET max_tokens = 500 - max_tokens WHERE name = 'sections'"
-                )
-                connection.execute("CALL pgchunk.rechunk('sections', 20)")
-    except traffic.LOST:
-        pass
-    except (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected):
-        rechunk(connect, stop)
-    except psycopg.errors.UndefinedFunction:
-        pass

@@ -31,6 +31,10 @@ def text(random: random.Random) -> str:
     return "# A document\n\n" + "\n\n".join(parts[: random.randint(0, 4)]) + "\n"
 
 
+RETRIED = (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)
+"""What a client may try again."""
+
+
 @dataclass
 class Session:
     """One writer. Only errors that a client may try again are allowed; any other ends it and is kept."""
@@ -48,8 +52,6 @@ class Session:
                 chance = random.Random(self.seed)
                 while not until():
                     self._step(connection, chance)
-        except LOST as error:
-            self.failure = error
         except Exception as error:
             self.failure = error
 
@@ -67,17 +69,43 @@ class Session:
         try:
             connection.execute(statement, values)
             self.done[what] += 1
-        except (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected) as error:
+        except RETRIED as error:
             self.retried[type(error).__name__] += 1
+
+
+def rechunk(connect: Callable[[], psycopg.Connection[Any]], until: Callable[[], bool]) -> None:
+    """Makes the chunks of strategy 'sections' stale and new again, over and over, until told to stop.
+
+    The option that changes is one whose stale chunks still keep the laws.
+    """
+    try:
+        with connect() as connection:
+            while not until():
+                _change(connection)
+    except LOST:
+        pass
+
+
+def _change(connection: psycopg.Connection[Any]) -> None:
+    try:
+        connection.execute("UPDATE pgchunk.strategies SET target_tokens = 250 - target_tokens WHERE name = 'sections'")
+        connection.execute("CALL pgchunk.rechunk('sections', 20)")
+    except RETRIED:
+        pass
 
 
 def run(
     connect: Callable[[], psycopg.Connection[Any]], seconds: float, sessions: int = 4, seed: int = 0
 ) -> list[Session]:
-    """Let several sessions write for a time. Returns them with what they did."""
+    """Let several sessions write for a time while rechunk runs. Returns them with what they did."""
     deadline = time.monotonic() + seconds
     started = [Session(connect, seed + number) for number in range(sessions)]
-    threads = [threading.Thread(target=one.run, args=(lambda: time.monotonic() > deadline,)) for one in started]
+
+    def until() -> bool:
+        return time.monotonic() > deadline
+
+    threads = [threading.Thread(target=one.run, args=(until,)) for one in started]
+    threads.append(threading.Thread(target=rechunk, args=(connect, until)))
     for thread in threads:
         thread.start()
     for thread in threads:
