@@ -10,8 +10,13 @@ JOBS ?= 2
 
 export PYTHONDONTWRITEBYTECODE = 1
 
+# Said before anything is prepared for tests that are not there.
+ifneq ($(filter test,$(MAKECMDGOALS)),)
+$(foreach test,$(TESTS),$(if $(wildcard $(firstword $(subst ::, ,$(test)))),,$(error there is no $(test) here)))
+endif
+
 .DEFAULT_GOAL := help
-.PHONY: named-tests help deps venv data install serve stop demo test versions laws replay lint format dist clean
+.PHONY: help deps venv data install serve stop demo test versions laws replay lint format dist clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,11 +42,8 @@ stop:  ## stop the private server
 demo: deps install  ## from nothing: prepare, serve, load the markdown below DOCS (default docs), show the chunks
 	@$(PYTHON) tools/demo.py "$(DOCS)"
 
-test: named-tests deps install  ## run all tests (TESTS=tests/core for a part, JOBS=2 at a time)
+test: deps install  ## run all tests (TESTS=tests/core for a part, JOBS=2 at a time)
 	@$(VENV)/python -m pytest -n $(JOBS) --dist loadgroup $(TESTS)
-
-named-tests:
-	@for test in $(TESTS); do test -e "$${test%%::*}" || { echo "make test: there is no $$test here" >&2; exit 2; }; done
 
 versions:  ## print the versions of everything, for a report
 	@$(PYTHON) tools/versions.py
