@@ -12,6 +12,8 @@ from pgchunk.laws import problems
 from pgchunk.strategy import STRATEGIES
 from pgchunk.tokenizers import Tokenizer, get_tokenizer
 
+pytestmark = pytest.mark.timeout(900)  # thousands of examples, on a machine that may be busy
+
 #: The tokenizer may see every character this often: once to count blocks, once or twice more where a block is cut.
 MOST_TOKENIZED = 8
 

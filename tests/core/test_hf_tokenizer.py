@@ -13,6 +13,8 @@ from pgchunk import STRATEGIES, Strategy, chunk, count_tokens, tokenizers
 from pgchunk.errors import InvalidOption, TokenizerDataMissing, UnknownTokenizer
 from pgchunk.laws import problems
 
+pytestmark = pytest.mark.timeout(900)  # thousands of examples, on a machine that may be busy
+
 
 @pytest.fixture(scope="module", params=sorted(tokenizer_files.FAMILIES))
 def installed(request, tmp_path_factory):

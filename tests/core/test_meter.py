@@ -10,6 +10,8 @@ from random_markdown import documents
 from pgchunk.meter import Meter
 from pgchunk.tokenizers import TOKENIZER_NAMES, get_tokenizer
 
+pytestmark = pytest.mark.timeout(900)  # thousands of examples, on a machine that may be busy
+
 RELAXED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 any_text = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=60)
 texts = st.one_of(
