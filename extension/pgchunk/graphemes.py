@@ -13,14 +13,14 @@ _PLAIN_PAIR: Final = regex.compile(r"\p{Grapheme_Cluster_Break=Other}{2}")
 _LOOK_BACK: Final = 64
 
 
-def cluster_end(text: str, position: int) -> int:
-    """The end of the cluster that begins at ``position``."""
+def cluster_end(text: str, position: int, stop: int | None = None) -> int:
+    """The end of the cluster that begins at ``position``; of one that reaches behind ``stop``, any offset behind it."""
     reach = _USUAL_LENGTH
     while True:
         # A slice, since the library looks back over all of a run of flags to find out which ones are pairs.
         match = _CLUSTER.match(text[position : position + reach])
         end = position + match.end() if match else position
-        if end < position + reach or end >= len(text):
+        if end < position + reach or end >= len(text) or (stop is not None and end > stop):
             return end
         reach *= 2
 
@@ -38,7 +38,7 @@ def boundary_before(text: str, start: int, position: int) -> int:
         return len(text)
     at = _certain_boundary(text, start, position)
     while at < position:
-        end = cluster_end(text, at)
+        end = cluster_end(text, at, position)
         if end > position:
             return at
         at = end

@@ -99,7 +99,7 @@ def test_laws_hold_for_hostile_documents(name):
         assert problems(text, "T", strategy, chunks) == []
 
 
-@pytest.mark.parametrize("name", ["one letter", "emoji", "one row", "Chinese sentences"])
+@pytest.mark.parametrize("name", ["one letter", "emoji", "combining marks", "one row", "headings", "Chinese sentences"])
 def test_a_million_characters_are_no_trouble(name):
     text = HOSTILE[name](1_000_000)
     began = time.process_time()
