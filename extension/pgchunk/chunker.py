@@ -168,7 +168,7 @@ class _Document:
         self.checkpoint = checkpoint
         self.tokenizer = get_tokenizer(strategy.tokenizer)
         self.recipe_hash = strategy.recipe_hash
-        self.meter = Meter(text, self.tokenizer, [block.start for block in parsed.blocks])
+        self.meter = Meter(text, self.tokenizer, [block.start for block in parsed.blocks], checkpoint)
         self.sections = build_sections(parsed, strategy.split_levels)
         self._crumb: Callable[[int, bool], tuple[str, bool]] = cache(self._render_crumb)
 

@@ -1,35 +1,50 @@
-"""Exact token counts of slices of one document, without tokenizing any text much more often than once."""
+"""Exact token counts of slices of one document, which is tokenized about once."""
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from pgchunk.tokenizers import Tokenizer
 
 #: How far a seam is looked for, in characters, before a text is tokenized whole instead.
 _SEAM_REACH: Final = 96
+#: A stretch that is tokenized at once has at least this many characters, so that the calls are few.
+_STRETCH: Final = 8192
+#: No stretch of more characters is tokenized at once where it is not asked for whole.
+_LONGEST_STRETCH: Final = 4 * _STRETCH
 #: Remembered measurements; a document of any length keeps the meter small.
 _MEMORY: Final = 4096
 
 
 class Meter:
-    """Counts slices of a text by adding up over seams (see `pgchunk.tokenizers`).
+    """Counts slices of a text by looking up where its tokens end, between seams (see `pgchunk.tokenizers`).
+
+    The text falls into stretches that begin and end at seams. A stretch is tokenized when a count first needs it,
+    and the offsets at which its tokens end are kept; the tokens between two seams are then a matter of looking up.
+    What lies outside of the outermost seams of a slice is short, and tokenized by itself.
 
     Args:
         text: the document.
         tokenizer: counts the tokens.
-        marks: ascending offsets, typically of blocks, at which sums are kept; those that are no seams are passed over.
+        marks: ascending offsets, typically of blocks, at which stretches may begin.
+        checkpoint: called before a stretch is tokenized; may raise to stop the work.
     """
 
-    def __init__(self, text: str, tokenizer: Tokenizer, marks: Iterable[int]) -> None:
+    def __init__(
+        self, text: str, tokenizer: Tokenizer, marks: Iterable[int], checkpoint: Callable[[], None] | None = None
+    ) -> None:
         self.text = text
         self.tokenizer = tokenizer
         self._is_seam = tokenizer.is_seam
-        self._marks = [at for at in marks if at == 0 or self._is_seam(text[at - 1], text[at])]
+        self._checkpoint = checkpoint
+        self._marks = [at for at in marks if self._at_seam(at)]
         self._marks.append(len(text))
-        self._sums = [0]
+        self._starts = self._stretches()
+        self._ends: dict[int, Sequence[int]] = {}
+        self._slices: dict[tuple[int, int], int] = {}
         self._grown: dict[int, tuple[int, int]] = {}
         self._strings: dict[str, int] = {}
         #: estimates are no longer allowed: one of them was too far off
@@ -39,25 +54,20 @@ class Meter:
         """Tokens of text[start:end]; an estimate when the tokenizer is not additive."""
         if start >= end:
             return 0
-        marks = self._marks
-        first = bisect_left(marks, start)
-        last = bisect_right(marks, end) - 1
-        if first > last:
-            return self._between_marks(start, end)
-        total = self._sum(first, last)
-        if start < marks[first]:
-            total += self._between_marks(start, marks[first])
-        if marks[last] < end:
-            total += self._between_marks(marks[last], end)
-        return total
+        n = self._slices.get((start, end))
+        if n is None:
+            n = self._count(start, end)
+            if len(self._slices) >= _MEMORY:
+                self._slices.clear()
+            self._slices[start, end] = n
+        return n
 
     def up_to_mark(self, start: int, end: int) -> int | None:
-        """Tokens from a mark to the first mark at or behind ``end``, a sum at hand; None if there is none."""
-        marks = self._marks
-        first, last = bisect_left(marks, start), bisect_left(marks, end)
-        if last >= len(marks) or marks[first] != start:
+        """Tokens from a seam to the first mark at or behind ``end``; None if that is not at hand."""
+        mark = self._marks[bisect_left(self._marks, end)]
+        if mark - end > _SEAM_REACH or not self._at_seam(start):
             return None
-        return self._sum(first, last)
+        return self._between_seams(start, mark)
 
     def exact_count(self, start: int, end: int) -> int:
         """Tokens of text[start:end] on its own, exact with every tokenizer."""
@@ -75,6 +85,8 @@ class Meter:
 
     def estimate(self, head: str, start: int, end: int, tail: str, limit: int) -> int:
         """As `joined`, but may be inexact where it is far from ``limit`` and exactness is dear."""
+        if end - start > limit * self.tokenizer.longest:
+            return end - start  # over the limit whatever the text is
         if self.exact:
             return self.joined(head, start, end, tail)
         guess = self.tokenizer.overhead + self._string(head) + self.count(start, end) + self._string(tail)
@@ -98,19 +110,77 @@ class Meter:
             total += self._string(text[last:end] + tail) - self._string(text[last:end])
         return total
 
-    def _sum(self, first: int, last: int) -> int:
-        """Tokens between two marks, by their indexes."""
-        sums = self._sums
-        while len(sums) <= last:
-            at = len(sums) - 1
-            start, end = self._marks[at], self._marks[at + 1]
-            n = self._encode(start, end)
-            self._remember(start, end, n)
-            sums.append(sums[-1] + n)
-        return sums[last] - sums[first]
+    def _count(self, start: int, end: int) -> int:
+        first = start if self._at_seam(start) else self._seam_after(start, end)
+        last = end if self._at_seam(end) else self._seam_before(start, end)
+        n = self._between_seams(first, last) if start <= first < last else None
+        if n is None:
+            return self._whole(start, end)
+        return self._string(self.text[start:first]) + n + self._string(self.text[last:end])
 
-    def _between_marks(self, start: int, end: int) -> int:
-        """Tokens of a slice without a mark inside: grown or shrunk from the last slice with the same start."""
+    def _at_seam(self, at: int) -> bool:
+        return not 0 < at < len(self.text) or self._is_seam(self.text[at - 1], self.text[at])
+
+    # -- stretches
+
+    def _stretches(self) -> list[int]:
+        """Where stretches begin, and the end of the text: at marks, and where these are far apart, at other seams."""
+        starts = [0]
+        for mark in self._marks:
+            while mark - starts[-1] > _LONGEST_STRETCH:
+                at = self._seam_in(starts[-1] + _STRETCH, mark)
+                if not at:
+                    break
+                starts.append(at)
+            if mark - starts[-1] >= _STRETCH:
+                starts.append(mark)
+        if starts[-1] != len(self.text):
+            starts.append(len(self.text))
+        return starts
+
+    def _seam_in(self, low: int, high: int) -> int:
+        """A seam in (low, high), looked for in few places; 0 if there is none."""
+        for near in range(low, high, _STRETCH):
+            if at := self._seam_before(near - _SEAM_REACH, near):
+                return at
+        return 0
+
+    def _between_seams(self, first: int, last: int) -> int | None:
+        """Tokens between two seams; None where that would mean to tokenize far more than what is asked for."""
+        if first >= last:
+            return 0
+        starts = self._starts
+        begin = bisect_right(starts, first) - 1
+        end = bisect_left(starts, last)
+        if end - begin == 1:
+            ends = self._token_ends(begin, last - first)
+            return None if ends is None else bisect_right(ends, last) - bisect_right(ends, first)
+        total = 0
+        for stretch in range(begin, end):
+            low, high = max(first, starts[stretch]), min(last, starts[stretch + 1])
+            ends = self._token_ends(stretch, high - low)
+            if ends is None:
+                return None
+            whole = low == starts[stretch] and high == starts[stretch + 1]
+            total += len(ends) if whole else bisect_right(ends, high) - bisect_right(ends, low)
+        return total
+
+    def _token_ends(self, stretch: int, wanted: int) -> Sequence[int] | None:
+        """Offsets at which the tokens of a stretch end; None if it is a long one and only a part is wanted."""
+        ends = self._ends.get(stretch)
+        if ends is None:
+            start, end = self._starts[stretch : stretch + 2]
+            if wanted < end - start > _LONGEST_STRETCH:
+                return None
+            if self._checkpoint is not None:
+                self._checkpoint()
+            ends = self._ends[stretch] = array("l", self.tokenizer.ends(self.text[start:end], start))
+        return ends
+
+    # -- what has no seams
+
+    def _whole(self, start: int, end: int) -> int:
+        """Tokens of a slice: grown or shrunk from the last slice with the same start."""
         known = self._grown.get(start)
         n = None
         if known is not None:
@@ -122,13 +192,10 @@ class Meter:
                 n = known_count - self._encode(seam, known_end) + self._encode(seam, end)
         if n is None:
             n = self._encode(start, end)
-        self._remember(start, end, n)
-        return n
-
-    def _remember(self, start: int, end: int, n: int) -> None:
         if len(self._grown) >= _MEMORY:
             self._grown.clear()
         self._grown[start] = (end, n)
+        return n
 
     def _encode(self, start: int, end: int) -> int:
         return self.tokenizer.count(self.text[start:end]) - self.tokenizer.overhead if start < end else 0

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -58,9 +59,17 @@ class Tokenizer(Protocol):
     additive: bool
     #: tokens that the model adds to every text, such as [CLS]; part of every count
     overhead: int
+    #: no token has more characters
+    longest: int
 
     def count(self, text: str) -> int:
         """Tokens of ``text`` as it stands, special-token text being ordinary text."""
+
+    def ends(self, text: str, start: int = 0) -> Iterable[int]:
+        """Ascending offsets, ``start`` more than in ``text``, at which its tokens end.
+
+        A token that ends inside a character counts as ending behind it.
+        """
 
     def is_seam(self, before: str, after: str) -> bool:
         """Whether the tokens never reach from character ``before`` over to character ``after``."""
@@ -71,6 +80,7 @@ class BytePairTokenizer:
 
     additive = True
     overhead = 0
+    longest = 128
 
     def __init__(self, name: str) -> None:
         from tiktoken import Encoding  # late: a session that never counts need not load it
@@ -78,10 +88,16 @@ class BytePairTokenizer:
         self.name = name
         encoding = Encoding(name=name, pat_str=_PATTERNS[name], mergeable_ranks=_load_ranks(name), special_tokens={})
         self._encode: Callable[[str], list[int]] = encoding.encode_ordinary
+        self._characters = _Characters(encoding.decode_single_token_bytes)
         self._slash_joins_lines = name == "o200k_base"
 
     def count(self, text: str) -> int:
         return len(self._encode(text))
+
+    def ends(self, text: str, start: int = 0) -> Iterable[int]:
+        ends = accumulate(map(self._characters.__getitem__, self._encode(text)), initial=start)
+        next(ends)
+        return ends
 
     def is_seam(self, before: str, after: str) -> bool:
         if after == " ":
@@ -91,10 +107,22 @@ class BytePairTokenizer:
         return after in _SEAM_PUNCTUATION and before.isalnum()
 
 
+class _Characters(dict[int, int]):
+    """How many characters begin in a token, by rank; worked out when it is first asked for."""
+
+    def __init__(self, token_bytes: Callable[[int], bytes]) -> None:
+        self._token_bytes = token_bytes
+
+    def __missing__(self, rank: int) -> int:
+        n = self[rank] = sum(byte & 0xC0 != 0x80 for byte in self._token_bytes(rank))
+        return n
+
+
 class JsonTokenizer:
     """A tokenizer.json of the `tokenizers` library, put into the install directory under a name."""
 
     additive = False
+    longest = sys.maxsize  # an unknown word is one token, however long it is
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -129,6 +157,10 @@ class JsonTokenizer:
 
     def count(self, text: str) -> int:
         return len(self._backend.encode(text).ids)
+
+    def ends(self, text: str, start: int = 0) -> Iterable[int]:
+        offsets = self._backend.encode(text, add_special_tokens=False).offsets
+        return accumulate((start + end for _, end in offsets), max)
 
     def is_seam(self, before: str, after: str) -> bool:
         return (after == " " and not before.isspace()) or (before in "\r\n" and not after.isspace())
