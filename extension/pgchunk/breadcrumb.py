@@ -12,6 +12,8 @@ ELLIPSIS: Final = "…"
 GAP: Final = "\n\n"
 #: No token of a known tokenizer has more characters; what lies further left cannot be in the budget.
 _CHARS_PER_TOKEN: Final = 128
+#: A text has at most as many tokens as bytes, and a few that a model adds to every text.
+_SURE_MARGIN: Final = 8
 
 
 def breadcrumb_parts(title: str, path: Sequence[str], *, own_heading_line: bool = False) -> list[str]:
@@ -31,7 +33,7 @@ def render(parts: Sequence[str], separator: str, limit: int, count: Callable[[st
         The breadcrumb and whether it was cut.
     """
     whole = separator.join(parts)
-    if not whole or count(whole) <= limit:
+    if len(whole.encode()) + _SURE_MARGIN <= limit or count(whole) <= limit:
         return whole, False
     for kept in range(1, len(parts)):
         shorter = separator.join([ELLIPSIS, *parts[kept:]])

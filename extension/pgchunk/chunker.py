@@ -10,11 +10,12 @@ from typing import Any
 
 from pgchunk.blocks import Parsed
 from pgchunk.breadcrumb import GAP, breadcrumb_parts, render
+from pgchunk.checkpoint import Checkpoint, no_checkpoint
 from pgchunk.errors import DocumentTooLarge, InvalidDocument, InvalidFormat, UnknownStrategy
 from pgchunk.ladder import Unit, group_by_heading
 from pgchunk.merge import Merger, Span
 from pgchunk.meter import Meter
-from pgchunk.parse import Checkpoint, parse_markdown, parse_text
+from pgchunk.parse import parse_markdown, parse_text
 from pgchunk.sections import Heading, Section, build_sections, headings
 from pgchunk.split import Piece, Splitter
 from pgchunk.strategy import STRATEGIES, Strategy
@@ -64,7 +65,7 @@ def chunk(
     strategy: str | Strategy = "default",
     *,
     format: str = "markdown",
-    checkpoint: Checkpoint | None = None,
+    checkpoint: Checkpoint = no_checkpoint,
     **overrides: Any,
 ) -> list[Chunk]:
     """Cuts a document into chunks.
@@ -91,7 +92,7 @@ def chunk(
     chosen = resolve_strategy(strategy).with_overrides(**overrides)
     check_format(format)
     check_document(text, chosen.max_document_bytes)
-    parsed = parse_text(text) if format == "text" else parse_markdown(text, checkpoint)
+    parsed = (parse_text if format == "text" else parse_markdown)(text, checkpoint)
     if title is None:
         title = title_of(text, parsed) if format == "markdown" else ""
     return _Document(text, fold(title), chosen, parsed, checkpoint).chunks()
@@ -159,17 +160,16 @@ def check_document(text: str, max_bytes: int) -> None:
 class _Document:
     """One document on its way through the chunker; nothing outlives it."""
 
-    def __init__(
-        self, text: str, title: str, strategy: Strategy, parsed: Parsed, checkpoint: Checkpoint | None
-    ) -> None:
+    def __init__(self, text: str, title: str, strategy: Strategy, parsed: Parsed, checkpoint: Checkpoint) -> None:
         self.text = text
         self.title = title if strategy.include_title else ""
         self.strategy = strategy
         self.checkpoint = checkpoint
         self.tokenizer = get_tokenizer(strategy.tokenizer)
         self.recipe_hash = strategy.recipe_hash
-        self.meter = Meter(text, self.tokenizer, [block.start for block in parsed.blocks], checkpoint)
         self.sections = build_sections(parsed, strategy.split_levels)
+        starts = [section.heading.start for section in self.sections if section.heading]
+        self.meter = Meter(text, self.tokenizer, starts, checkpoint)
         self._crumb: Callable[[int, bool], tuple[str, bool]] = cache(self._render_crumb)
 
     def chunks(self) -> list[Chunk]:
@@ -178,13 +178,14 @@ class _Document:
         return [self._chunk(ordinal, span) for ordinal, span in enumerate(merged)]
 
     def _spans(self, section: Section) -> list[Span]:
+        self.checkpoint()
         if self._is_preamble(section) and not self.strategy.include_preamble:
             return []
         units = self._units(section)
         if not units or not self.text[units[0].start : units[-1].end].strip():
             return []
-        splitter = Splitter(self.meter, self.strategy, section, self._head_of(section))
-        pieces = splitter.split(units, self.checkpoint)
+        splitter = Splitter(self.meter, self.strategy, section, self._head_of(section), self.checkpoint)
+        pieces = splitter.split(units)
         return [self._span(piece, heading_only=not section.blocks) for piece in pieces]
 
     def _is_preamble(self, section: Section) -> bool:
@@ -228,6 +229,7 @@ class _Document:
         return self.meter.joined(_with_gap(crumb) + span.prefix, span.start, span.end, span.suffix)
 
     def _chunk(self, ordinal: int, span: Span) -> Chunk:
+        self.checkpoint()
         crumb, truncated = self._crumb(span.crumb_section.index, span.own_heading_line)
         tokens = self._tokens(crumb, span)
         if tokens > self.strategy.max_tokens:

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Final
 
 from pgchunk.blocks import Block
+from pgchunk.checkpoint import Checkpoint, no_checkpoint
 from pgchunk.lines import line_starts
 from pgchunk.sentences import sentence_starts
 
@@ -62,7 +63,7 @@ def group_by_heading(blocks: Sequence[Block]) -> list[Unit]:
     return units
 
 
-def take_apart(text: str, unit: Unit) -> list[Unit]:
+def take_apart(text: str, unit: Unit, checkpoint: Checkpoint = no_checkpoint) -> list[Unit]:
     """The parts of a unit, one rung down; fewer than two when there is no such rung."""
     kind = unit.kind
     if kind == "group":
@@ -78,7 +79,7 @@ def take_apart(text: str, unit: Unit) -> list[Unit]:
     if kind in ("code", "html", "definition", "list", "item", "quote"):
         return _lines(text, unit, "code_line" if kind == "code" else "line")
     if kind in ("paragraph", "heading"):
-        return _sentences(text, unit)
+        return _sentences(text, unit, checkpoint)
     return []
 
 
@@ -146,8 +147,8 @@ def _lines(text: str, unit: Unit, kind: str) -> list[Unit]:
     return [Unit(kind, start, end) for start, end in pairwise(starts)]
 
 
-def _sentences(text: str, unit: Unit) -> list[Unit]:
-    starts = [unit.start + at for at in sentence_starts(text[unit.start : unit.end])]
+def _sentences(text: str, unit: Unit, checkpoint: Checkpoint) -> list[Unit]:
+    starts = [unit.start + at for at in sentence_starts(text[unit.start : unit.end], checkpoint)]
     if len(starts) < 2:
         return []
     starts[0] = unit.start

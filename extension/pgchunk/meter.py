@@ -7,46 +7,54 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
+from pgchunk.checkpoint import Checkpoint, no_checkpoint
 from pgchunk.tokenizers import Tokenizer
 
 #: How far a seam is looked for, in characters, before a text is tokenized whole instead.
 _SEAM_REACH: Final = 96
-#: A stretch that is tokenized at once has at least this many characters, so that the calls are few.
+#: Sections longer than the one fall into stretches of about the other, in characters.
+_LONGEST_STRETCH: Final = 32_768
 _STRETCH: Final = 8192
-#: No stretch of more characters is tokenized at once where it is not asked for whole.
-_LONGEST_STRETCH: Final = 4 * _STRETCH
 #: Remembered measurements; a document of any length keeps the meter small.
 _MEMORY: Final = 4096
+#: Shorter texts, in tokens, say little about the rest of a document.
+_TELLING: Final = 32
 
 
 class Meter:
     """Counts slices of a text by looking up where its tokens end, between seams (see `pgchunk.tokenizers`).
 
-    The text falls into stretches that begin and end at seams. A stretch is tokenized when a count first needs it,
-    and the offsets at which its tokens end are kept; the tokens between two seams are then a matter of looking up.
-    What lies outside of the outermost seams of a slice is short, and tokenized by itself.
+    The text falls into stretches that begin and end at seams. Of a stretch whose text will be counted in many ways the
+    offsets are kept at which its tokens end; the tokens between two seams are then a matter of looking up. What lies
+    outside of the outermost seams of a slice is short, and tokenized by itself.
 
     Args:
         text: the document.
         tokenizer: counts the tokens.
-        marks: ascending offsets, typically of blocks, at which stretches may begin.
-        checkpoint: called before a stretch is tokenized; may raise to stop the work.
+        sections: ascending offsets at which sections begin.
+        checkpoint: called before a text is tokenized; may raise to stop the work.
     """
 
     def __init__(
-        self, text: str, tokenizer: Tokenizer, marks: Iterable[int], checkpoint: Callable[[], None] | None = None
+        self,
+        text: str,
+        tokenizer: Tokenizer,
+        sections: Iterable[int] = (),
+        checkpoint: Checkpoint = no_checkpoint,
     ) -> None:
         self.text = text
         self.tokenizer = tokenizer
         self._is_seam = tokenizer.is_seam
         self._checkpoint = checkpoint
-        self._marks = [at for at in marks if self._at_seam(at)]
-        self._marks.append(len(text))
-        self._starts = self._stretches()
+        self._starts = self._stretches(sections)
         self._ends: dict[int, Sequence[int]] = {}
         self._slices: dict[tuple[int, int], int] = {}
+        #: where the slice began that was counted last among those with an end
+        self._by_end: dict[int, int] = {}
         self._grown: dict[int, tuple[int, int]] = {}
         self._strings: dict[str, int] = {}
+        #: of the text that was tokenized last
+        self.characters_per_token = 3.0
         #: estimates are no longer allowed: one of them was too far off
         self.exact = tokenizer.additive
 
@@ -59,15 +67,25 @@ class Meter:
             n = self._count(start, end)
             if len(self._slices) >= _MEMORY:
                 self._slices.clear()
+                self._by_end.clear()
             self._slices[start, end] = n
         return n
 
-    def up_to_mark(self, start: int, end: int) -> int | None:
-        """Tokens from a seam to the first mark at or behind ``end``; None if that is not at hand."""
-        mark = self._marks[bisect_left(self._marks, end)]
-        if mark - end > _SEAM_REACH or not self._at_seam(start):
-            return None
-        return self._between_seams(start, mark)
+    def reach(self, start: int, tokens: int) -> int:
+        """An offset up to which the text from ``start`` on has about ``tokens`` tokens; ``start`` if none is known.
+
+        A slice that ends there or before may have a few tokens more, as its end may be inside a token.
+        """
+        first = start if self._at_seam(start) else self._seam_after(start, len(self.text))
+        stretch = bisect_right(self._starts, first) - 1
+        ends = self._token_ends(stretch) if first >= start else None
+        if ends is None:
+            return start
+        tokens -= self._string(self.text[start:first])
+        if tokens <= 0:
+            return start
+        last = bisect_right(ends, first) + tokens - 1
+        return ends[last] if last < len(ends) else self._starts[stretch + 1]
 
     def exact_count(self, start: int, end: int) -> int:
         """Tokens of text[start:end] on its own, exact with every tokenizer."""
@@ -111,9 +129,14 @@ class Meter:
         return total
 
     def _count(self, start: int, end: int) -> int:
+        known = self._by_end.get(end)
+        self._by_end[end] = start
+        rest = self._slices.get((known, end)) if known is not None and start < known else None
+        if known is not None and rest is not None and self._at_seam(known):
+            return self.count(start, known) + rest
         first = start if self._at_seam(start) else self._seam_after(start, end)
         last = end if self._at_seam(end) else self._seam_before(start, end)
-        n = self._between_seams(first, last) if start <= first < last else None
+        n = self._between_seams(first, last, self._ends.get) if start <= first < last else None
         if n is None:
             return self._whole(start, end)
         return self._string(self.text[start:first]) + n + self._string(self.text[last:end])
@@ -123,19 +146,19 @@ class Meter:
 
     # -- stretches
 
-    def _stretches(self) -> list[int]:
-        """Where stretches begin, and the end of the text: at marks, and where these are far apart, at other seams."""
+    def _stretches(self, sections: Iterable[int]) -> list[int]:
+        """Where stretches begin, and the end of the text: with sections, and at seams inside of long ones."""
         starts = [0]
-        for mark in self._marks:
-            while mark - starts[-1] > _LONGEST_STRETCH:
-                at = self._seam_in(starts[-1] + _STRETCH, mark)
-                if not at:
+        for at in [*sections, len(self.text)]:
+            if not self._at_seam(at):
+                continue
+            while at - starts[-1] > _LONGEST_STRETCH:
+                inside = self._seam_in(starts[-1] + _STRETCH, at)
+                if not inside:
                     break
+                starts.append(inside)
+            if at > starts[-1]:
                 starts.append(at)
-            if mark - starts[-1] >= _STRETCH:
-                starts.append(mark)
-        if starts[-1] != len(self.text):
-            starts.append(len(self.text))
         return starts
 
     def _seam_in(self, low: int, high: int) -> int:
@@ -145,36 +168,28 @@ class Meter:
                 return at
         return 0
 
-    def _between_seams(self, first: int, last: int) -> int | None:
-        """Tokens between two seams; None where that would mean to tokenize far more than what is asked for."""
-        if first >= last:
-            return 0
+    def _between_seams(self, first: int, last: int, ends_of: Callable[[int], Sequence[int] | None]) -> int | None:
+        """Tokens between two seams; None where the ends of tokens are not at hand."""
         starts = self._starts
-        begin = bisect_right(starts, first) - 1
-        end = bisect_left(starts, last)
-        if end - begin == 1:
-            ends = self._token_ends(begin, last - first)
-            return None if ends is None else bisect_right(ends, last) - bisect_right(ends, first)
         total = 0
-        for stretch in range(begin, end):
-            low, high = max(first, starts[stretch]), min(last, starts[stretch + 1])
-            ends = self._token_ends(stretch, high - low)
+        for stretch in range(bisect_right(starts, first) - 1, bisect_left(starts, last)):
+            ends = ends_of(stretch)
             if ends is None:
                 return None
-            whole = low == starts[stretch] and high == starts[stretch + 1]
-            total += len(ends) if whole else bisect_right(ends, high) - bisect_right(ends, low)
+            low, high = max(first, starts[stretch]), min(last, starts[stretch + 1])
+            total += bisect_right(ends, high) - bisect_right(ends, low)
         return total
 
-    def _token_ends(self, stretch: int, wanted: int) -> Sequence[int] | None:
-        """Offsets at which the tokens of a stretch end; None if it is a long one and only a part is wanted."""
+    def _token_ends(self, stretch: int) -> Sequence[int] | None:
+        """Offsets at which the tokens of a stretch end; None if it is too long to be tokenized at once."""
         ends = self._ends.get(stretch)
         if ends is None:
             start, end = self._starts[stretch : stretch + 2]
-            if wanted < end - start > _LONGEST_STRETCH:
+            if end - start > _LONGEST_STRETCH:
                 return None
-            if self._checkpoint is not None:
-                self._checkpoint()
+            self._checkpoint()
             ends = self._ends[stretch] = array("l", self.tokenizer.ends(self.text[start:end], start))
+            self._learn_ratio(end - start, len(ends))
         return ends
 
     # -- what has no seams
@@ -192,13 +207,19 @@ class Meter:
                 n = known_count - self._encode(seam, known_end) + self._encode(seam, end)
         if n is None:
             n = self._encode(start, end)
+            self._learn_ratio(end - start, n)
         if len(self._grown) >= _MEMORY:
             self._grown.clear()
         self._grown[start] = (end, n)
         return n
 
     def _encode(self, start: int, end: int) -> int:
+        self._checkpoint()
         return self.tokenizer.count(self.text[start:end]) - self.tokenizer.overhead if start < end else 0
+
+    def _learn_ratio(self, characters: int, tokens: int) -> None:
+        if tokens >= _TELLING:
+            self.characters_per_token = characters / tokens
 
     def _string(self, string: str) -> int:
         if not string:

@@ -1,22 +1,18 @@
-"""Markdown to blocks, by markdown-it-py with its block rules only."""
+"""Markdown and plain text to blocks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
 from itertools import pairwise
 from typing import Any, Final
 
-from markdown_it import MarkdownIt
-from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
 from pgchunk.blocks import Block, Parsed
+from pgchunk.checkpoint import Checkpoint, no_checkpoint
+from pgchunk.commonmark import CONTAINER_ENDS, block_tokens
 from pgchunk.frontmatter import body_start
 from pgchunk.lines import line_starts
 from pgchunk.titles import plain_title
-
-Checkpoint = Callable[[], None]
 
 _CONTAINERS: Final = {
     "bullet_list_open": "list",
@@ -24,7 +20,8 @@ _CONTAINERS: Final = {
     "list_item_open": "item",
     "blockquote_open": "quote",
 }
-_CONTAINER_ENDS: Final = frozenset({"bullet_list_close", "ordered_list_close", "list_item_close", "blockquote_close"})
+#: Tokens or lines that are looked at between two chances to interrupt.
+_AT_ONCE: Final = 1024
 _LEAVES: Final = {
     "paragraph_open": "paragraph",
     "heading_open": "heading",
@@ -36,27 +33,34 @@ _LEAVES: Final = {
 }
 
 
-def parse_markdown(text: str, checkpoint: Checkpoint | None = None) -> Parsed:
+def parse_markdown(text: str, checkpoint: Checkpoint = no_checkpoint) -> Parsed:
     """Parses a document into its top-level blocks; front matter and a byte-order mark are passed over.
 
     Args:
         text: the document.
-        checkpoint: called at every block; may raise to stop the parser.
+        checkpoint: called often; may raise to stop the parser.
     """
     start = body_start(text)
-    environment: dict[str, Any] = {"checkpoint": checkpoint}
-    tokens = _parser().parse(text[start:] if start else text, environment)
+    environment: dict[str, Any] = {}
+    tokens = block_tokens(text[start:] if start else text, environment, checkpoint)
     starts = line_starts(text, start)
-    blocks = _with_definitions(text, _build(tokens, starts), starts[0])
+    blocks = _with_definitions(text, _build(tokens, starts, checkpoint), starts[0])
     return Parsed(blocks, lambda raw: plain_title(raw, environment))
 
 
-def parse_text(text: str) -> Parsed:
-    """Takes plain text apart into paragraphs, which blank lines separate."""
+def parse_text(text: str, checkpoint: Checkpoint = no_checkpoint) -> Parsed:
+    """Takes plain text apart into paragraphs, which blank lines separate.
+
+    Args:
+        text: the document.
+        checkpoint: called often; may raise to stop the work.
+    """
     starts = line_starts(text, body_start(text[:1]))
     blocks: list[Block] = []
     inside = False
-    for start, end in pairwise(starts):
+    for number, (start, end) in enumerate(pairwise(starts)):
+        if not number % _AT_ONCE:
+            checkpoint()
         if not text[start:end].strip():
             inside = False
         elif inside:
@@ -67,28 +71,14 @@ def parse_text(text: str) -> Parsed:
     return Parsed(blocks, str)
 
 
-@cache
-def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark").enable("table")
-    parser.core.ruler.enableOnly(["normalize", "block"])
-    parser.block.ruler.before("table", "checkpoint", _checkpoint_rule)
-    return parser
-
-
-def _checkpoint_rule(state: StateBlock, _start_line: int, _end_line: int, silent: bool) -> bool:
-    """A block rule that never matches: it gives the caller a chance to stop a long parse."""
-    checkpoint = state.env.get("checkpoint")
-    if checkpoint is not None and not silent:
-        checkpoint()
-    return False
-
-
-def _build(tokens: list[Token], starts: list[int]) -> list[Block]:
+def _build(tokens: list[Token], starts: list[int], checkpoint: Checkpoint) -> list[Block]:
     """Builds the tree of blocks from the parser's flat tokens."""
     root: list[Block] = []
     siblings = root
     stack: list[list[Block]] = []
     for index, token in enumerate(tokens):
+        if not index % _AT_ONCE:
+            checkpoint()
         kind = _LEAVES.get(token.type)
         if kind is not None and token.map:
             block = Block(kind, starts[token.map[0]], starts[min(token.map[1], len(starts) - 1)])
@@ -101,7 +91,7 @@ def _build(tokens: list[Token], starts: list[int]) -> list[Block]:
             siblings.append(block)
             stack.append(siblings)
             siblings = block.children
-        elif token.type in _CONTAINER_ENDS:
+        elif token.type in CONTAINER_ENDS:
             siblings = stack.pop()
     return root
 

@@ -7,6 +7,7 @@ from typing import Final
 import regex
 from sentencex import get_sentence_boundaries
 
+from pgchunk.checkpoint import Checkpoint, no_checkpoint
 from pgchunk.graphemes import is_boundary
 
 #: The language whose rules serve for a script. Latin script is taken for English: its rules are the most cautious.
@@ -32,12 +33,18 @@ _BLANKS: Final = regex.compile(r"\s*")
 _DIGIT: Final = regex.compile(r"\p{N}")
 
 
-def sentence_starts(text: str) -> list[int]:
-    """Offsets in characters at which the sentences of ``text`` begin, the first being that of the first word."""
+def sentence_starts(text: str, checkpoint: Checkpoint = no_checkpoint) -> list[int]:
+    """Offsets in characters at which the sentences of ``text`` begin, the first being that of the first word.
+
+    Args:
+        text: some paragraphs.
+        checkpoint: called often; may raise to stop the work.
+    """
     language = _language(text)
     starts: list[int] = []
     at, begins_sentence = 0, True
     while at < len(text):
+        checkpoint()
         found = _starts_in(text, at, min(len(text), at + _WINDOW), language)
         starts.extend(found if begins_sentence else found[1:])
         if at + _WINDOW >= len(text):

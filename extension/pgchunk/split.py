@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from pgchunk.blocks import PROSE_KINDS
+from pgchunk.checkpoint import Checkpoint, no_checkpoint
 from pgchunk.graphemes import cluster_end, is_boundary
 from pgchunk.ladder import Unit, take_apart
 from pgchunk.meter import Meter
@@ -59,9 +60,18 @@ class Splitter:
         strategy: the options.
         section: the section.
         head: what stands before a piece that begins at an offset: its breadcrumb and the gap behind it.
+        checkpoint: called often; may raise to stop the work.
     """
 
-    def __init__(self, meter: Meter, strategy: Strategy, section: Section, head: Callable[[int], str]) -> None:
+    def __init__(
+        self,
+        meter: Meter,
+        strategy: Strategy,
+        section: Section,
+        head: Callable[[int], str],
+        checkpoint: Checkpoint = no_checkpoint,
+    ) -> None:
+        self._checkpoint = checkpoint
         self.meter = meter
         self.text = meter.text
         self.strategy = strategy
@@ -70,18 +80,19 @@ class Splitter:
         self.pieces: list[Piece] = []
         self._ratio = _START_CHARS_PER_TOKEN
         self._context: list[str] = []
+        #: the piece that was last asked about, and the offset up to which it surely fits
+        self._sure_piece: tuple[int, str, str] | None = None
+        self._sure_end = 0
         #: the prose at the end of the piece before: where it begins, where that piece begins, where both end
         self._said: tuple[int, int, int] | None = None
         self._clear()
 
-    def split(self, units: list[Unit], checkpoint: Callable[[], None] | None) -> list[Piece]:
+    def split(self, units: list[Unit]) -> list[Piece]:
         """The pieces of the section's units, none over budget but where a single grapheme cluster is."""
         whole = self._whole(units)
         if whole is not None:
             return [whole]
         for unit in units:
-            if checkpoint is not None:
-                checkpoint()
             self._feed(unit)
         self._close(carry=False)
         return self.pieces
@@ -101,25 +112,28 @@ class Splitter:
     def _whole(self, units: list[Unit]) -> Piece | None:
         start = text_start(self.text, units[0].start, units[-1].end)
         end = trimmed_end(self.text, start, units[-1].end)
-        if self._surely_fits(start, units[-1].end, "", "") or self._cost(start, end, "", "") <= self.strategy.target:
+        most_likely_fits = end - start <= self.meter.characters_per_token * self.strategy.target
+        if not most_likely_fits and self._surely_fits(start, units[-1].end, "", ""):
             return Piece(start, end, self.section)
-        return None
+        return Piece(start, end, self.section) if self._cost(start, end, "", "") <= self.strategy.target else None
 
     def _surely_fits(self, start: int, end: int, lead: str, trail: str) -> bool:
         """Whether a piece is within the target by so much that neither its joints nor blanks at its end matter.
 
-        It costs no tokenizing, as sums between marks are kept; most questions are answered by it.
+        It costs no tokenizing, and most questions are answered by it.
         """
-        tokens = self.meter.up_to_mark(start, end)
-        if tokens is None:
-            return False
-        fixed = self.meter.tokens(self.head(start) + lead) + self.meter.tokens(trail)
-        return tokens + fixed + _SURE_MARGIN <= self.strategy.target
+        piece = (start, lead, trail)
+        if self._sure_piece != piece:
+            self._sure_piece = piece
+            fixed = self.meter.tokens(self.head(start) + lead) + self.meter.tokens(trail)
+            self._sure_end = self.meter.reach(start, self.strategy.target - fixed - _SURE_MARGIN)
+        return end <= self._sure_end
 
     def _cost(self, start: int, end: int, lead: str, trail: str) -> int:
         return self.meter.estimate(self.head(start) + lead, start, end, trail, self.strategy.max_tokens)
 
     def _feed(self, unit: Unit) -> None:
+        self._checkpoint()
         start = text_start(self.text, unit.start, unit.end)
         if start == unit.end:
             return
@@ -146,7 +160,7 @@ class Splitter:
         return self.start is not None and self.hold == self.start
 
     def _take_apart(self, unit: Unit) -> None:
-        parts = take_apart(self.text, unit)
+        parts = take_apart(self.text, unit, self._checkpoint)
         flag = _SPLIT_FLAGS.get(unit.kind, "split_block" if unit.kind in _BLOCK_KINDS else "")
         self._close_if_full()
         self._context.append(flag)
@@ -293,6 +307,7 @@ class Splitter:
 
     def _fill_window(self, unit: Unit, at: int, end: int) -> int:
         """Takes as much of text[at:end] as fits into the piece; returns where the rest begins."""
+        self._checkpoint()
         base = at if self.start is None else self.start
         limit = self.strategy.target
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from typing import Any, Final
 
 from pgchunk.errors import InvalidOption
@@ -106,15 +107,7 @@ class Strategy:
     @property
     def recipe_hash(self) -> str:
         """Hex SHA-256 over chunker, version, options in force and tokenizer."""
-        recipe: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _NOT_IN_RECIPE}
-        recipe |= {
-            "chunker": [CHUNKER_ID, CHUNKER_VERSION],
-            "target_tokens": self.target,
-            "min_tokens": self.min,
-            "overlap_tokens": self.overlap_limit,
-            "heading_path_tokens": self.heading_path_limit,
-        }
-        return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
+        return _recipe_hash(self, CHUNKER_VERSION)
 
     def with_overrides(self, **overrides: Any) -> Strategy:
         """Returns this strategy with some options changed.
@@ -263,3 +256,17 @@ STRATEGIES: Final[dict[str, Strategy]] = {
         Strategy(name="focused", target_tokens=256, min_tokens=16, split_levels=HEADING_LEVELS, overlap="none"),
     )
 }
+
+
+@lru_cache(maxsize=64)
+def _recipe_hash(strategy: Strategy, version: int) -> str:
+    names = (field.name for field in fields(strategy) if field.name not in _NOT_IN_RECIPE)
+    recipe: dict[str, Any] = {name: getattr(strategy, name) for name in names}
+    recipe |= {
+        "chunker": [CHUNKER_ID, version],
+        "target_tokens": strategy.target,
+        "min_tokens": strategy.min,
+        "overlap_tokens": strategy.overlap_limit,
+        "heading_path_tokens": strategy.heading_path_limit,
+    }
+    return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()

@@ -7,6 +7,7 @@ from datetime import date
 from typing import Final
 
 from pgchunk.blocks import Parsed
+from pgchunk.checkpoint import Checkpoint, no_checkpoint
 from pgchunk.frontmatter import FrontMatterError, body_start, load_front_matter, split_front_matter
 from pgchunk.parse import parse_markdown
 from pgchunk.titles import fold
@@ -15,12 +16,20 @@ from pgchunk.titles import fold
 _MAYBE_H1: Final = re.compile(r"(?<![^\r\n\ufeff]) {0,3}(?:#(?:[ \t][^\r\n]*)?|=+[ \t]*)(?:\r\n|\r|\n|\Z)")
 
 
-def derive_title(text: str, source_uri: str, format: str = "markdown") -> str:
+def derive_title(
+    text: str, source_uri: str, format: str = "markdown", checkpoint: Checkpoint = no_checkpoint
+) -> str:
     """The title a document gets when none is given.
 
     It comes from front matter, else the first H1, else the last part of ``source_uri``; plain text has only the last.
+
+    Args:
+        text: the document.
+        source_uri: what names it.
+        format: 'markdown' or 'text'.
+        checkpoint: called often; may raise to stop the work.
     """
-    said = _front_matter_title(text) or _first_h1(text) if format == "markdown" else ""
+    said = _front_matter_title(text) or _first_h1(text, checkpoint) if format == "markdown" else ""
     return said or _last_part(source_uri)
 
 
@@ -41,12 +50,13 @@ def _front_matter_title(text: str) -> str:
     return fold(str(title)) if isinstance(title, (str, int, float, date)) and not isinstance(title, bool) else ""
 
 
-def _first_h1(text: str) -> str:
+def _first_h1(text: str, checkpoint: Checkpoint) -> str:
     """The first H1. Most documents begin with it, so only the text up to the first line that may be one is parsed."""
     candidate = _MAYBE_H1.search(text, body_start(text))
     if candidate is None:
         return ""
-    return _h1_of(parse_markdown(text[: candidate.end()])) or _h1_of(parse_markdown(text))
+    beginning = text[: candidate.end()]
+    return _h1_of(parse_markdown(beginning, checkpoint)) or _h1_of(parse_markdown(text, checkpoint))
 
 
 def _h1_of(parsed: Parsed) -> str:

@@ -30,34 +30,35 @@ def before(db: Database, trigger: dict[str, Any]) -> str | None:
         derived = (collection.title, collection.content_hash)
         trigger["new"] = {column: "" for column in derived if column is not None and new.get(column) is None}
         return "MODIFY"
-    changed = _filled_in(collection, new, old)
+    changed = _filled_in(db, collection, new, old)
     # What is left out of "new" stays as it is, without a way through Python and back.
     trigger["new"] = {column: value for column, value in changed.items() if column is not None and column in new}
     return "MODIFY"
 
 
-def _filled_in(collection: Collection, new: Row, old: Row | None) -> dict[str | None, str]:
+def _filled_in(db: Database, collection: Collection, new: Row, old: Row | None) -> dict[str | None, str]:
     text = collection.text(new) or ""
     changed: dict[str | None, str] = {collection.content_hash: hashlib.sha256(text.encode()).hexdigest()}
-    if not collection.title_of(new) or (old is not None and _title_follows(collection, new, old)):
-        changed[collection.title] = _derived_title(collection, new)
+    if not collection.title_of(new) or (old is not None and _title_follows(db, collection, new, old)):
+        changed[collection.title] = _derived_title(db, collection, new)
     if old is not None and collection.updated and new.get(collection.updated) == old.get(collection.updated):
         changed[collection.updated] = collection.now
     return changed
 
 
-def _title_follows(collection: Collection, new: Row, old: Row) -> bool:
+def _title_follows(db: Database, collection: Collection, new: Row, old: Row) -> bool:
     """Whether the title came from the content and was left to it."""
     title = collection.title_of(old)
     return (
         collection.title_of(new) == title
         and collection.text(new) != collection.text(old)
-        and title == _derived_title(collection, old)
+        and title == _derived_title(db, collection, old)
     )
 
 
-def _derived_title(collection: Collection, row: Row) -> str:
-    return derive_title(collection.text(row) or "", collection.uri_of(row), collection.format_of(row))
+def _derived_title(db: Database, collection: Collection, row: Row) -> str:
+    text = collection.text(row) or ""
+    return derive_title(text, collection.uri_of(row), collection.format_of(row), db.checkpoint)
 
 
 @reported
