@@ -37,6 +37,10 @@ LOAD_STATUSES: Final = (
     " use them; 130 interrupted."
 )
 PREVIEW_STATUSES: Final = "Exit status: 0 all well; 1 the file cannot be chunked; 2 wrong usage, or no such file."
+INSPECT_STATUSES: Final = (
+    "Exit status: 0 all well; 1 the file cannot be chunked; 2 wrong usage, no such file or document, the page cannot be"
+    " written, or no server, extension, tables or right to read them."
+)
 STATUS_STATUSES: Final = (
     "Exit status: 0 all well; 2 wrong usage, or no server, extension, tables or right to read them."
 )
@@ -304,6 +308,98 @@ def _one_file(path: Path, max_bytes: int) -> File:
         raise UnusableError(f"{str(path)!r} is a directory", f"Run: pgchunk load --dry-run {path}")
     text = read_text(root.directory / only, max_bytes)
     return File(only, root.uri(only), text, format_of(only))
+
+
+@app.command(
+    epilog=INSPECT_STATUSES,
+    help=_help("""
+    Write a document with its chunks as one HTML page, to look at in a browser.
+
+    The page loads nothing, and nothing of the document runs in it. It shows the text with the chunks coloured,
+    their sizes, and for each chunk its path, tokens, flags and embedded text. With two strategies both stand side
+    by side.
+
+    A FILE is chunked without a server. With --document a document of the database is shown with the chunks that
+    are stored or, where there are none or with --option, those that it would get; the role needs USAGE on schema
+    pgchunk and SELECT on both tables.
+
+    Examples:
+
+    pgchunk inspect README.md --open
+
+    pgchunk inspect README.md --strategy default --strategy sections -o readme.html
+
+    pgchunk inspect README.md --strategy default --strategy default --option 2:max_tokens=256
+
+    pgchunk inspect --document https://example.org/docs/guide.md --dsn postgresql://app@db.example.org/app
+
+    pgchunk inspect - < notes.md > notes.html
+    """),
+)
+def inspect(
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE", help="A file, or - for standard input.", readable=False, show_default=False),
+    ] = None,
+    document: Annotated[
+        str | None,
+        typer.Option(metavar="URI", help="Instead of FILE: a document of the database, by source_uri or key."),
+    ] = None,
+    strategy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--strategy",
+            "-s",
+            metavar="NAME",
+            help="Show the chunks of this strategy; give it twice for two side by side.",
+            autocompletion=_strategy_names,
+        ),
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--option",
+            metavar="NAME=VALUE",
+            help="Change an option, such as max_tokens=256; 2:max_tokens=256 changes that of the second strategy only.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="PAGE",
+            help="Where to write, - for standard output; else a name made of the document's, in this directory.",
+        ),
+    ] = None,
+    open_page: Annotated[bool, _flag("--open", text="Open the page in a browser.")] = False,
+    dsn: Dsn = "",
+    collection: CollectionName = None,
+    max_bytes: Annotated[int, _max_bytes("Refuse a longer file")] = DEFAULT_MAX_BYTES,
+    quiet: Annotated[bool, _flag("--quiet", "-q", text="Do not say where the page is.")] = False,
+) -> None:
+    from pgchunk_loader.inspect.sources import from_file
+    from pgchunk_loader.inspect.wanted import parse_wanted
+    from pgchunk_loader.inspect.write import target_of, write_page
+
+    screen = Screen(quiet=quiet)
+    with _exit_statuses(screen):
+        if (file is None) == (document is None):
+            raise UnusableError("give a FILE or --document URI, and not both", "pgchunk inspect --help has examples.")
+        target = target_of(str(file or document), output, open_page=open_page)
+        wanted = parse_wanted(strategy or [], option or [])
+        try:
+            if document is not None:
+                from pgchunk_loader.run import read_document
+
+                found = read_document(dsn, collection, document, wanted, screen)
+            else:
+                found = from_file(_one_file(file or Path("-"), max_bytes), wanted)
+        except SkipError as skipped:
+            screen.skip(str(file), skipped)
+        else:
+            write_page(*found, target, screen)
+    raise typer.Exit(screen.report.exit_status)
 
 
 @app.command(

@@ -296,7 +296,7 @@ def _collection(row: dict[str, Any]) -> Collection:
     }
     hashed = sql.SQL("encode(sha256(convert_to(d.{}, 'UTF8')), 'hex')").format(names["content"])
     names["hash"] = identifier("d", row["hash_column"]) if row["hash_column"] else hashed
-    for name in ("format", "metadata"):
+    for name in ("title", "format", "metadata"):
         column = row[f"{name}_column"]
         names[name] = identifier("d", column) if column else sql.NULL
     choice = sql.SQL("({} ->> {})").format(names["metadata"], sql.Literal(STRATEGY_KEY))

@@ -16,7 +16,7 @@ INSTALLED: Final = """
 
 #: The tables of a collection, what they have beyond the needed columns, and what this role may do with them.
 COLLECTION: Final = """
-    SELECT c.name, c.key_column, c.uri_column, c.content_column, c.format_column,
+    SELECT c.name, c.key_column, c.uri_column, c.content_column, c.title_column, c.format_column,
            c.metadata_column, c.hash_column,
            dn.nspname AS documents_schema, d.relname AS documents_table,
            cn.nspname AS chunks_schema, ch.relname AS chunks_table,
@@ -92,4 +92,31 @@ BY_STRATEGY: Final = """
     GROUP BY coalesce(s.name, c.strategy), s.name, s.is_active, m.documents
     HAVING count(c.id) > 0 OR s.is_active OR m.documents > 0
     ORDER BY strategy
+"""
+
+#: A document by its uri or its key; a parameter without a type takes that of the column.
+DOCUMENT: Final = """
+    SELECT d.{key} AS key, d.{uri} AS uri, d.{content} AS content, {title} AS title, {format} AS format,
+           {choice} AS choice
+    FROM {documents} AS d
+    WHERE d.{by} = %(document)s
+    LIMIT 1
+"""
+
+STORED_CHUNKS: Final = """
+    SELECT c.id, c.ordinal, c.content, c.raw_content, c.raw_prefix, c.raw_suffix, c.heading_path, c.token_count,
+           c.content_token_count, c.char_start, c.char_end, c.continuation, c.flags, c.content_hash, c.recipe_hash,
+           c.embedding IS NOT NULL AS is_embedded, c.embedding_model, c.embedded_at
+    FROM {chunks} AS c
+    WHERE c.document_id = %(key)s AND c.strategy = %(strategy)s
+    ORDER BY c.ordinal
+"""
+
+STRATEGIES: Final = "SELECT * FROM pgchunk.strategies ORDER BY name"
+
+RECIPE: Final = "SELECT options FROM pgchunk.recipes WHERE recipe_hash = %(recipe_hash)s"
+
+PREVIEW: Final = """
+    SELECT *
+    FROM pgchunk.preview_document(%(document)s::text, %(strategy)s::text, %(overrides)s::jsonb, %(collection)s::text)
 """

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import typer
 
 from pgchunk_loader.db import TO_LOAD, TO_PRUNE, TO_READ, open_database
 from pgchunk_loader.files import Source
+from pgchunk_loader.inspect.document import Cut, Document
+from pgchunk_loader.inspect.stored import from_database
+from pgchunk_loader.inspect.wanted import Wanted
 from pgchunk_loader.load import Loading, load
 from pgchunk_loader.problems import UnusableError
 from pgchunk_loader.prune import Prunable, check_can_prune, delete_gone, find_gone
@@ -93,5 +97,21 @@ def read_status(dsn: str, collection: str | None, screen: Screen) -> dict[str, A
     async def read() -> dict[str, Any]:
         async with open_database(dsn, collection, 1, screen.tell, needs=TO_READ) as database:
             return await status(database)
+
+    return asyncio.run(read())
+
+
+def read_document(
+    dsn: str, collection: str | None, name: str, wanted: Sequence[Wanted], screen: Screen
+) -> tuple[Document, list[Cut]]:
+    """A document of the database and its chunks by each strategy.
+
+    Raises:
+        UnusableError: no server, nothing installed, or no such document or strategy.
+    """
+
+    async def read() -> tuple[Document, list[Cut]]:
+        async with open_database(dsn, collection, 1, screen.tell, needs=TO_READ) as database:
+            return await from_database(database, name, wanted)
 
     return asyncio.run(read())

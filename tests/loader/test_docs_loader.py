@@ -13,9 +13,8 @@ from typing import Any
 
 import psycopg
 import pytest
-import typer
 
-from pgchunk_loader import cli
+from option_table import option_table
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "loader.md"
 BLOCK = re.compile(r"^```sh\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
@@ -92,18 +91,6 @@ def test_the_grants_are_enough_and_each_is_needed(
         db.execute(grant.replace("TO app", f"TO {role}"))
     reached.append([pgchunk(*command, *account).status for command in commands])
     assert reached == [[2, 2, 2], [2, 2, 2], [0, 2, 2], [0, 0, 2], [0, 0, 0]]
-
-
-def option_table(command: str) -> str:
-    """The options of a command as markdown, from the code."""
-    group: Any = typer.main.get_command(cli.app)
-    rows = ["| option | |", "| --- | --- |"]
-    for parameter in group.commands[command].params:
-        if parameter.param_type_name == "option" and parameter.name != "help":
-            names = ", ".join(f"`{name}`" for name in parameter.opts)
-            value = f" {parameter.metavar}".replace("|", " or ").rstrip()
-            rows.append(f"| {names}{value} | {parameter.help} |")
-    return "\n".join(rows)
 
 
 @pytest.mark.parametrize("command", ["load", "preview", "status"])

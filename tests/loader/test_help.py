@@ -26,6 +26,7 @@ def plain(text: str) -> str:
 
 
 STATUSES = {
+    "inspect": "0 all well; 1 the file cannot be chunked; 2 wrong usage, no such file or document",
     "load": "0 all well; 1 some files were skipped; 2 wrong usage",
     "preview": "0 all well; 1 the file cannot be chunked; 2 wrong usage",
     "status": "0 all well; 2 wrong usage",
