@@ -16,10 +16,10 @@ $(foreach test,$(TESTS),$(if $(wildcard $(firstword $(subst ::, ,$(test)))),,$(e
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help deps venv data install serve stop demo test versions laws replay lint format dist clean
+.PHONY: help deps venv data install serve stop demo test versions laws replay bench lint format dist clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 deps:  ## install what is missing: PostgreSQL with plpython3u and pgvector, Python (as root, with apt)
 	@tools/deps
@@ -54,6 +54,10 @@ laws: data  ## check the laws of chunking on every file below CORPORA
 replay: install  ## replay the edits of the file EDITS as UPDATEs: what is queued for embedding, and what is new
 	@$(VENV)/python tests/replay.py $(EDITS)
 
+bench: data  ## measure the core against its peers on CORPORA (BENCH_MB=1.5, 0 for all; BENCH_ROUNDS=5)
+	@$(VENV)/python bench/environment.py
+	@.bench/venv/bin/python bench/core.py $(CORPORA)
+
 lint: data  ## ruff, mypy --strict and the import contracts
 	@$(VENV)/ruff check .
 	@$(VENV)/mypy
@@ -66,5 +70,5 @@ format:  ## let ruff format the Python sources
 dist: data  ## build the wheel and the source distribution into dist/
 	@$(VENV)/python -m build --no-isolation --outdir dist .
 
-clean: stop  ## remove all that was made here: the private server with its data, .venv, build/, dist/
+clean: stop  ## remove all that was made here: the private server with its data, .venv, .bench, build/, dist/
 	@$(PYTHON) tools/clean.py

@@ -10,7 +10,7 @@ from serve import remembered
 
 def main() -> None:
     caches = [ROOT / name for name in (".pytest_cache", ".mypy_cache", ".ruff_cache", ".import_linter_cache")]
-    for folder in [*(remembered() or ()), STATE, VENV, BUILD, ROOT / "dist", *caches]:
+    for folder in [*(remembered() or ()), STATE, VENV, BUILD, ROOT / "dist", ROOT / ".bench", *caches]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
