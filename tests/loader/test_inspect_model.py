@@ -221,6 +221,13 @@ def test_characters_that_cannot_be_seen_are_named(text: str, expected: list[str]
     assert shown == expected
 
 
+def test_tables_and_code_are_told_from_prose() -> None:
+    text = "# A\n\nprose\n\n| a |\n|---|\n| 1 |\n\n```\ncode\n```\n\n    more\n\n- item\n"
+    (pane,) = build_page(Document(text, "T", "t.md"), [cut_of(text, STRATEGIES["sections"])]).panes
+    wide = ["".join(part.text for part in parts) for each in pane.segments for is_wide, parts in each.groups if is_wide]
+    assert wide == ["| a |\n|---|\n| 1 |\n", "```\ncode\n```\n", "    more\n"]
+
+
 def test_a_document_of_invisible_characters_does_not_become_elements_without_end() -> None:
     text = "\x01a" * 100_000
     made = Chunk(0, text, text, "", "", (), 1, 1, 0, len(text), False, (), "", "")

@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from statistics import median
 from typing import Any, Final
 
@@ -49,6 +50,7 @@ class Shown:
         owners: the ordinals of its chunks.
         label: what stands beside it.
         size: tokens of the chunk that begins here, behind a dot; empty when none does.
+        groups: its parts, those of a table or of code together, each group with whether it is one of these.
     """
 
     classes: str
@@ -56,7 +58,7 @@ class Shown:
     owners: str
     label: str
     size: str
-    parts: tuple[Part, ...]
+    groups: tuple[tuple[bool, tuple[Part, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +196,7 @@ class _Shower:
             owners=" ".join(map(str, segment.owners)),
             label=_label(segment),
             size=f" · {self._chunks[begins[0]].content_token_count}" if begins else "",
-            parts=segment.parts,
+            groups=tuple((wide, tuple(some)) for wide, some in groupby(segment.parts, lambda part: part.wide)),
         )
 
     def _classes(self, segment: Segment) -> Iterator[str]:

@@ -433,6 +433,13 @@
       drawer(false);
     }
   });
+  // A click beside the open list closes it and does nothing else.
+  document.addEventListener("click", (event) => {
+    if (!body.classList.contains("drawer") || event.target.closest("#chunks, #list")) return;
+    event.preventDefault();
+    event.stopPropagation();
+    drawer(false);
+  }, true);
   window.addEventListener("hashchange", () => follow(location.hash));
 
   for (const button of document.querySelectorAll("[data-flag]")) {

@@ -8,12 +8,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
-from pgchunk import Chunk, Heading, Strategy, outline
+from pgchunk import Chunk, Heading, Strategy
+from pgchunk.blocks import Parsed
 from pgchunk.frontmatter import BYTE_ORDER_MARK, body_start
+from pgchunk.parse import parse_markdown
+from pgchunk.sections import headings
 from pgchunk_loader.inspect.document import Cut, Document
 
 #: In a chunk or, where they overlap, in several.
@@ -30,6 +33,9 @@ SKIPPED: Final = "skipped"
 BLANK: Final = "blank"
 #: Text that is in no chunk though it should be.
 LOST: Final = "lost"
+
+#: Top-level blocks with lines that mean something.
+_WIDE: Final = frozenset({"table", "fence", "code"})
 
 #: The end of a line that a chunk ends in: it is shown with the line, though it does not belong to that chunk.
 _REST_OF_LINE: Final = re.compile(r"[^\S\r\n]*(?:\r\n|\r|\n)?")
@@ -52,6 +58,7 @@ class Part:
         in_path: whether that heading's title stands in a heading path.
         invisible: the name of its characters when they cannot be seen, such as 'U+202E' or 'U+0001 × 3'.
         ends_line: whether it is a carriage return that ends a line by itself.
+        wide: whether it is in a table or in code, whose lines are easier to read when they are not wrapped.
         outside: whether it is the end of a line that does not belong to all that the segment belongs to.
     """
 
@@ -60,6 +67,7 @@ class Part:
     in_path: bool = False
     invisible: str = ""
     ends_line: bool = False
+    wide: bool = False
     outside: bool = False
 
 
@@ -95,12 +103,15 @@ class _Span:
 def segments(document: Document, cut: Cut) -> list[Segment]:
     """The segments of a document by the chunks of a strategy; none for an empty document."""
     text = document.text
-    marked = _headings(document, cut)
-    bounds = _Bounds(text, document.format, cut.strategy, marked)
+    parsed = parse_markdown(text) if document.format == "markdown" else None
+    marked = _headings(parsed, cut.chunks) if parsed else []
+    gaps = _Gaps(text, document.format, cut.strategy, marked)
     spans: list[_Span] = []
     for start, end, owners in _owned(cut.chunks, len(text)):
-        spans.extend([_Span(start, end, CHUNK, owners)] if owners else bounds.gap(start, end))
-    return list(_finished(text, spans, cut.chunks, marked))
+        spans.extend([_Span(start, end, CHUNK, owners)] if owners else gaps.spans(start, end))
+    wide = [_Marked(each.start, each.end) for each in parsed.blocks if each.kind in _WIDE] if parsed else []
+    marker = _Marker(text, sorted([*marked, *wide], key=lambda each: each.start))
+    return list(_finished(text, spans, cut.chunks, marker))
 
 
 # What is in which chunk.
@@ -127,28 +138,30 @@ def _owned(chunks: Iterable[Chunk], length: int) -> Iterator[tuple[int, int, tup
 
 @dataclass(frozen=True, slots=True)
 class _Marked:
-    """A heading of the document and whether its title stands in the heading path of a chunk."""
+    """An element of the document that is shown in a way of its own: a heading or, with level 0, a wide block.
+
+    Attributes:
+        in_path: whether the heading's title stands in the heading path of a chunk.
+    """
 
     start: int
     end: int
-    level: int
-    in_path: bool
+    level: int = 0
+    in_path: bool = False
 
 
-def _headings(document: Document, cut: Cut) -> list[_Marked]:
-    if document.format != "markdown":
-        return []
-    said = {each.heading_path[:depth] for each in cut.chunks for depth in range(1, len(each.heading_path) + 1)}
+def _headings(parsed: Parsed, chunks: Iterable[Chunk]) -> list[_Marked]:
+    said = {each.heading_path[:depth] for each in chunks for depth in range(1, len(each.heading_path) + 1)}
     return [
         _Marked(each.char_start, each.char_end, each.level, path in said)
-        for each, path in _with_paths(outline(document.text))
+        for each, path in _with_paths(headings(parsed))
     ]
 
 
-def _with_paths(headings: Iterable[Heading]) -> Iterator[tuple[Heading, tuple[str, ...]]]:
+def _with_paths(found: Iterable[Heading]) -> Iterator[tuple[Heading, tuple[str, ...]]]:
     """Each heading with the titles from the outermost one above it to its own; those without text leave no hole."""
     above: list[Heading] = []
-    for heading in headings:
+    for heading in found:
         while above and above[-1].level >= heading.level:
             above.pop()
         above.append(heading)
@@ -158,20 +171,20 @@ def _with_paths(headings: Iterable[Heading]) -> Iterator[tuple[Heading, tuple[st
 # Text between chunks.
 
 
-class _Bounds:
+class _Gaps:
     """Tells what text outside the chunks is."""
 
-    def __init__(self, text: str, format: str, strategy: Strategy, headings: Sequence[_Marked]) -> None:
+    def __init__(self, text: str, format: str, strategy: Strategy, marked: Sequence[_Marked]) -> None:
         self._text = text
         self._mark = 1 if text.startswith(BYTE_ORDER_MARK) else 0
         self._body = body_start(text) if format == "markdown" else self._mark
-        self._headings = headings
-        self._starts = [each.start for each in headings]
+        self._headings = marked
+        self._starts = [each.start for each in marked]
         self._skipped = 0
         if not strategy.include_preamble:
-            self._skipped = next((each.start for each in headings if each.level in strategy.split_levels), 0)
+            self._skipped = next((each.start for each in marked if each.level in strategy.split_levels), 0)
 
-    def gap(self, start: int, end: int) -> list[_Span]:
+    def spans(self, start: int, end: int) -> list[_Span]:
         """A stretch outside of all chunks, cut where it changes its kind."""
         inside = [each for each in self._near(start, end) if each.start < end and each.end > start]
         offsets = {self._mark, self._body, self._skipped}.union(*({each.start, each.end} for each in inside))
@@ -198,13 +211,10 @@ class _Bounds:
 # Ends of lines, headings and invisible characters inside a segment.
 
 
-def _finished(
-    text: str, spans: Sequence[_Span], chunks: Sequence[Chunk], marked: Sequence[_Marked]
-) -> Iterator[Segment]:
+def _finished(text: str, spans: Sequence[_Span], chunks: Iterable[Chunk], marker: _Marker) -> Iterator[Segment]:
     begins: dict[int, list[int]] = {}
     for each in chunks:
         begins.setdefault(max(each.char_start, 0), []).append(each.ordinal)
-    marker = _Marker(text, marked)
     taken = 0
     for index, span in enumerate(spans):
         start = max(span.start, taken)
@@ -212,7 +222,8 @@ def _finished(
             continue
         taken = _line_end(text, span, spans[index + 1 : index + 2])
         parts = tuple(marker.parts(start, span.end))
-        rest = (Part(text[span.end : taken], outside=True),) if taken > span.end else ()
+        # A line end that stands alone behind a block would be shown as an empty line.
+        rest = (Part(text[span.end : taken], wide=parts[-1].wide, outside=True),) if taken > span.end else ()
         owned = set(span.owners)
         yield Segment(
             start=start,
@@ -237,27 +248,28 @@ def _line_end(text: str, span: _Span, after: Sequence[_Span]) -> int:
 class _Marker:
     """Cuts a segment into parts, from the start of the document to its end."""
 
-    def __init__(self, text: str, headings: Sequence[_Marked]) -> None:
+    def __init__(self, text: str, marked: Sequence[_Marked]) -> None:
         self._text = text
-        self._headings = headings
+        self._marked = marked
         self._next = 0
         self._marks_left = MOST_MARKS
         self._returns_left = MOST_RETURNS
 
     def parts(self, start: int, end: int) -> Iterator[Part]:
         """The parts of text[start:end]; starts must not decrease from call to call."""
-        while self._next < len(self._headings) and self._headings[self._next].end <= start:
+        while self._next < len(self._marked) and self._marked[self._next].end <= start:
             self._next += 1
         at, index = start, self._next
-        while index < len(self._headings) and self._headings[index].start < end:
-            heading = self._headings[index]
-            begin, finish = max(heading.start, at), min(heading.end, end)
-            yield from self._alike(at, begin)
-            yield from self._alike(begin, finish, heading=True, in_path=heading.in_path)
+        while index < len(self._marked) and self._marked[index].start < end:
+            marked = self._marked[index]
+            begin, finish = max(marked.start, at), min(marked.end, end)
+            yield from self._alike(at, begin, Part(""))
+            heading = marked.level > 0
+            yield from self._alike(begin, finish, Part("", heading, marked.in_path, wide=not heading))
             at, index = finish, index + 1
-        yield from self._alike(at, end)
+        yield from self._alike(at, end, Part(""))
 
-    def _alike(self, start: int, end: int, *, heading: bool = False, in_path: bool = False) -> Iterator[Part]:
+    def _alike(self, start: int, end: int, like: Part) -> Iterator[Part]:
         """A stretch that differs only in what can be seen."""
         at = start
         for match in _SPECIAL.finditer(self._text, start, end):
@@ -267,12 +279,12 @@ class _Marker:
             if not self._may_mark(ends_line):
                 continue
             if match.start() > at:
-                yield Part(self._text[at : match.start()], heading, in_path)
+                yield replace(like, text=self._text[at : match.start()])
             name = "" if ends_line else _name(match[0])
-            yield Part(match[0], heading, in_path, invisible=name, ends_line=ends_line)
+            yield replace(like, text=match[0], invisible=name, ends_line=ends_line)
             at = match.end()
         if at < end:
-            yield Part(self._text[at:end], heading, in_path)
+            yield replace(like, text=self._text[at:end])
 
     def _may_mark(self, ends_line: bool) -> bool:
         """Whether there is room for one more mark; takes it."""
