@@ -187,6 +187,14 @@ def test_the_first_and_the_last_chunk_are_ends(show: Show) -> None:
     assert is_seen(tab, f"#a{last}")
 
 
+def test_the_keyboard_moves_even_where_there_is_hardly_room(show: Show) -> None:
+    tab = show(GUIDE, *TWO, height=430)
+    assert tab.evaluate("document.getElementById('text-a').clientHeight") < 60
+    for ordinal in range(4):
+        tab.press("n")
+        assert chosen(tab) == f"Chunk {ordinal} of default"
+
+
 def test_the_pointer_shows_and_a_click_holds(show: Show) -> None:
     tab = show(GUIDE)
     tab.point("#a0")

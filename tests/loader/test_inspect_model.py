@@ -355,6 +355,10 @@ def test_totals_settings_flags_and_problems_are_on_the_page() -> None:
     assert any(name == "over" for name, _ in pane.plot.bars)
     html = render(build_page(Document(text, "T", "t.md"), [cut]))
     assert "a law of chunking does not hold" in html
+    first = re.search(r"chunk (\d+)", found[0])
+    assert first
+    assert pane.problems is not None
+    assert pane.problems[0] == (found[0], f"a{first[1]}")
     assert "a note" in html
     unchecked = render(build_page(Document(text, "T", "t.md"), [replace(cut, problems=None)]))
     assert "could not be checked" in unchecked

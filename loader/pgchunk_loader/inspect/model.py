@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,6 +24,8 @@ from pgchunk_loader.report import plural, printable
 
 #: How many problems are written out; a person mends the first before the hundredth.
 MOST_PROBLEMS: Final = 50
+#: How a problem names a chunk.
+_CHUNK: Final = re.compile(r"\bchunk (\d+)\b")
 #: Characters of a chunk's beginning that the list shows.
 _BEGINNING: Final = 60
 #: Characters in a line, roughly: what a browser is told of a segment's height before it is laid out.
@@ -101,7 +104,8 @@ class Pane:
         key: 'a' or 'b'; what its ids begin with.
         totals: short sentences.
         flags: each with its meaning and how many chunks have it, the most frequent first.
-        problems: sentences, at most MOST_PROBLEMS; None when the laws could not be checked.
+        problems: sentences, each with the anchor of its chunk or an empty string, at most MOST_PROBLEMS; None when the
+            laws could not be checked.
         more_problems: how many are left out.
         data: what the page's script needs of the chunks, as JSON has it.
     """
@@ -113,7 +117,7 @@ class Pane:
     settings: tuple[Setting, ...]
     flags: tuple[tuple[str, str, int], ...]
     notes: tuple[str, ...]
-    problems: tuple[str, ...] | None
+    problems: tuple[tuple[str, str], ...] | None
     more_problems: int
     segments: tuple[Shown, ...]
     items: tuple[Item, ...]
@@ -158,7 +162,9 @@ def _pane(key: str, document: Document, cut: Cut, settings: tuple[Setting, ...])
     shown = tuple(map(_Shower(key, cut).shown, segments(document, cut)))
     anchors = {anchor for each in shown for anchor in each.ids}
     counts = Counter(flag for each in cut.chunks for flag in each.flags)
-    problems = None if cut.problems is None else tuple(cut.problems[:MOST_PROBLEMS])
+    problems = None
+    if cut.problems is not None:
+        problems = tuple((each, _about(key, each, anchors)) for each in cut.problems[:MOST_PROBLEMS])
     return Pane(
         key=key,
         name=cut.strategy.name,
@@ -174,6 +180,13 @@ def _pane(key: str, document: Document, cut: Cut, settings: tuple[Setting, ...])
         plot=plot(cut.chunks, cut.strategy),
         data=_data(document, cut),
     )
+
+
+def _about(key: str, problem: str, anchors: set[str]) -> str:
+    """The anchor of the chunk that a problem is about; empty when there is none."""
+    named = _CHUNK.search(problem)
+    anchor = f"{key}{named[1]}" if named else ""
+    return anchor if anchor in anchors else ""
 
 
 # The text.

@@ -289,8 +289,9 @@
     const box = pane.view.getBoundingClientRect();
     const top = some[0].getBoundingClientRect().top;
     const bottom = some[some.length - 1].getBoundingClientRect().bottom;
-    if (top >= box.top && (bottom <= box.bottom || top < box.top + 40)) return;
-    pane.view.scrollTop += top - box.top - 64;
+    const above = Math.min(64, box.height / 4); // what stands over it is often its heading
+    if (top >= box.top && (bottom <= box.bottom || top < box.top + above - 20)) return;
+    pane.view.scrollTop += top - box.top - above;
     if (again) requestAnimationFrame(() => bring(pane, place, false)); // heights above may have been guesses
   }
 
